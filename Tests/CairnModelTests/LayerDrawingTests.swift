@@ -190,7 +190,7 @@ import Testing
         ),
         (
             #"{"renderer":{"type":"uniqueValue","field1":"NAME","uniqueValueInfos":[{"value":"1",\#(point)},{"value":1,\#(point)}]}}"#,
-            "the value '1' stands there twice"
+            "the value '1' occurs twice"
         ),
         (
             #"{"renderer":{"type":"classBreaks","field":"NAME","classBreakInfos":[{"classMaxValue":2,\#(point)},{"classMaxValue":2,\#(point)}]}}"#,

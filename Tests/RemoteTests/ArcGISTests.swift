@@ -283,7 +283,7 @@ import Testing
 
         #expect(!answer.features.isEmpty && answer.isCut)
         let sentence = try #require(answer.shortfall).message
-        #expect(sentence.hasPrefix(url + ": ") && sentence.contains("left alone"), "\(sentence)")
+        #expect(sentence.hasPrefix(url + ": ") && sentence.contains("are paused"), "\(sentence)")
     }
 
     @Test(arguments: ["null", "{}", #"{"x":"NaN","y":"NaN"}"#, #"{"x":null}"#, #"{"rings":[]}"#])

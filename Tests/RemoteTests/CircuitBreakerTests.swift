@@ -119,17 +119,18 @@ private typealias Instant = ContinuousClock.Instant
         }
         // Those who are there at the same time all learn it at once.
         let first = (0..<4).map { _ in ask(1) }
-        #expect(!first.contains { message($0).contains("lately") })
+        #expect(!first.contains { message($0).contains("not responding") })
 
         for turn in 1...2 {
-            #expect(message(ask(1)).contains("left alone"))
+            #expect(message(ask(1)).contains("requests are paused"))
             time.withLock { $0 += .seconds(turn) }
             // The one who may try it asks for two layers.
             let trial = ask(2)
             let others = (0..<7).map { _ in ask(1) }
             // Being tried again, or, where that is over already, left alone again.
-            #expect(others.allSatisfy { message($0).contains("lately") })
-            #expect(!message(trial).contains("lately") && !message(trial, 1).contains("lately"))
+            #expect(others.allSatisfy { message($0).contains("not responding") })
+            #expect(!message(trial).contains("not responding"))
+            #expect(!message(trial, 1).contains("not responding"))
         }
     }
 }

@@ -59,7 +59,7 @@ import Testing
 
     /// Kinds of servers, each with the code and a word of the sentence.
     private static let faults: [(kind: String, code: Failure.Code, word: String)] = [
-        ("html", .unreadable, "no JSON"), ("token", .unreadable, "499: Token Required"),
+        ("html", .unreadable, "not JSON"), ("token", .unreadable, "499: Token Required"),
         ("nothing", .unreadable, "no features"), ("empty", .unreadable, "gives none"),
         ("twice", .unreadable, "twice"), ("again", .unreadable, "out of order"),
         ("shape", .unreadable, "feature 7 is a polyline"),
@@ -154,7 +154,7 @@ import Testing
             first?.code == .timedOut && first?.message.hasPrefix("layer 0 'remote 0': ") == true)
         let second = failure(layer, by: services)
         #expect(second?.code == .unavailable)
-        #expect(second?.message.contains("left alone") == true)
+        #expect(second?.message.contains("requests are paused") == true)
     }
 
     @Test func `a query ends with its caller`() throws {

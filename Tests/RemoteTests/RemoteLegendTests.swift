@@ -64,7 +64,7 @@ import Testing
         #expect(legends.entries[3] == nil && sizes(legends.entries[4]) == ["Points 20x20"] + lines)
         // Pictures that are none.
         #expect(legends.entries[2] == nil && legends.missing.map(\.layerID) == [2])
-        #expect(legends.missing[0].error.message.contains("is no PNG"))
+        #expect(legends.missing[0].error.message.contains("is not a PNG"))
     }
 
     @Test func `what was said is known for a while, what failed is asked again`() throws {

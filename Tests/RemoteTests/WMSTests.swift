@@ -194,7 +194,7 @@ import Testing
         let second = try fixture.identify(try fixture.request(2, 48), in: map)
 
         let message = second.failures?.first?.error.message ?? ""
-        #expect(message.contains("left alone"), "\(message)")
+        #expect(message.contains("requests are paused"), "\(message)")
         #expect(try fixture.server.log().count { $0.contains("GetFeatureInfo") } == 1)
     }
 

@@ -49,8 +49,7 @@ final class BoundPath: @unchecked Sendable {
         lock.release(removingFile: removingLock)
     }
 
-    /// Removes what bound sockets of processes that were killed have left: files whose lock is
-    /// free.
+    /// Removes stale socket files, those whose lock is free: their processes were killed.
     static func sweep(_ runDirectory: String, namesBeginningWith prefix: String) {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: runDirectory)) ?? []
         for name in names where name.hasPrefix(prefix) && name.hasSuffix(".lock") {

@@ -8,7 +8,7 @@ internal import Platform
 internal import Synchronization
 internal import ZeroMQ
 
-/// What the bus thread owns: sockets, timers and watched processes.
+/// The state of the bus thread: sockets, timers and watched processes.
 final class BusLoop: @unchecked Sendable {
     // `@unchecked`: after `init` every `var` here is touched by the bus thread only; `BusThread`
     // brings every call over, and `assertIsCurrent` checks it.
@@ -28,12 +28,12 @@ final class BusLoop: @unchecked Sendable {
     private var watches: [UInt64: Watched] = [:]
     private var poller = SignalPoller()
     private var polled: [Polled] = []
-    /// Channels whose sockets may hold something without a signal.
+    /// Channels whose sockets may have input without a signal from the poller.
     private var due: Deque<Channel> = []
     /// Channels that have begun a group in this turn.
     private var groups: [Channel] = []
     private var isPollerStale = true
-    /// Whether the last turn has asked the system what is ready.
+    /// Whether the last turn polled the system.
     private var hasAsked = false
     private var swept: Set<String> = []
     /// Paths that are being given up.
@@ -84,7 +84,7 @@ final class BusLoop: @unchecked Sendable {
         poller.removeAll()
         // Waits for them; they hold sockets of the context.
         releases = [:]
-        // Their locks must outlive the context, which may still be sending what lingers.
+        // Their locks must outlive the context, which may still be sending lingering messages.
         let closed = Array(channels.values)
         channels = [:]
         for channel in closed { channel.closeForGood() }
@@ -100,8 +100,7 @@ final class BusLoop: @unchecked Sendable {
         if isPollerStale { rebuildPoller() }
         if due.isEmpty, mailbox.isEmpty { PinnedThread.giveWay() }
         let mayWait = due.isEmpty && mailbox.fallAsleep()
-        // What is known to be due goes first, every other time: to ask the system costs as much as
-        // a message.
+        // Channels known to be due go first, every other turn: a poll costs as much as a message.
         let asks = mayWait || !hasAsked
         let isAnyReady = asks && wait(nanoseconds: mayWait ? pause() : 0)
         hasAsked = asks
@@ -127,8 +126,7 @@ final class BusLoop: @unchecked Sendable {
     }
 
     private func serveReady() {
-        // What a handler opens or closes meanwhile is seen to in a later turn: neither list changes
-        // here.
+        // Channels that a handler opens or closes wait for a later turn: neither list changes here.
         for index in polled.indices where poller.isReadable(index) {
             switch polled[index] {
             case .wake: mailbox.wake.drain()
@@ -151,14 +149,14 @@ final class BusLoop: @unchecked Sendable {
         }
     }
 
-    /// Has a channel's sockets looked at before the loop sleeps.
+    /// Marks a channel for a look at its socket before the loop sleeps.
     func expectInput(of channel: Channel) {
         guard !channel.isDue else { return }
         channel.isDue = true
         due.append(channel)
     }
 
-    /// Has a channel's group end with this turn, if it has not ended before.
+    /// Ends a channel's group with this turn, unless the group ended earlier.
     func expectEnd(ofGroupOf channel: Channel) { groups.append(channel) }
 
     func endGroup(of channel: Channel) {
@@ -222,21 +220,21 @@ final class BusLoop: @unchecked Sendable {
         isPollerStale = true
     }
 
-    /// Forgets a channel that is being closed.
+    /// Removes a channel that is being closed.
     func remove(_ channel: Channel) {
         channels[channel.id] = nil
         isPollerStale = true
     }
 
-    /// Once for each sort, before the first of it is bound: a process that was killed leaves two
-    /// files for each behind.
+    /// Sweeps once for each prefix, before the first bind: a killed process leaves two files for
+    /// each socket.
     func sweepOnce(_ prefix: String) {
         guard swept.insert(prefix).inserted else { return }
         BoundPath.sweep(runDirectory, namesBeginningWith: prefix)
     }
 
-    /// Gives up a path on a thread of its own: a file system may hold up whoever removes a file,
-    /// for as long as a disk stands still.
+    /// Releases a path on a separate thread: removing a file may block for as long as the disk
+    /// stalls.
     func giveUp(_ bound: BoundPath) {
         let body = { @Sendable [mailbox, weak self] in
             bound.release()
@@ -264,7 +262,7 @@ final class BusLoop: @unchecked Sendable {
 }
 
 extension Failure {
-    /// What is said once the bus has stopped.
+    /// The failure of every call after the bus has stopped.
     static let busStopped = Failure(.draining, "this process is shutting down its message bus")
 
     init(_ error: ZeroMQError) { self.init(.internal, error.description) }

@@ -3,7 +3,7 @@
 
 internal import Synchronization
 
-/// What one bus thread has counted since it started.
+/// Counters of one bus thread since its start.
 public struct BusStatistics: Hashable, Sendable {
     /// Messages handed to a handler.
     public var receivedCount = 0
@@ -13,7 +13,7 @@ public struct BusStatistics: Hashable, Sendable {
     public var rejectedCounts: [FrameFault: Int] = [:]
     /// Publications dropped because the mailbox was full.
     public var droppedPublicationCount = 0
-    /// Answers whose asker was gone or full.
+    /// Answers dropped because the requester was gone or its queue full.
     public var droppedReplyCount = 0
     /// Answers that came after their question had been given up.
     public var lateReplyCount = 0
@@ -26,19 +26,19 @@ public struct BusStatistics: Hashable, Sendable {
     public var endedConnectionCount = 0
     /// Lanes closed because a second peer came.
     public var laneIntrusionCount = 0
-    /// Errors from libzmq that fit nothing else.
+    /// Errors from libzmq without a counter of their own.
     public var socketErrorCount = 0
 
     /// Messages not let in, all reasons together.
     public var rejectedCount: Int { rejectedCounts.values.reduce(0, +) }
 
-    /// All zero.
+    /// All counters zero.
     public init() {}
 }
 
 final class BusCounters: Sendable {
     private let statistics = Mutex(BusStatistics())
-    // What happens for every message is counted apart.
+    // Counters that change with every message are atomics of their own.
     private let received = Atomic<Int>(0)
     private let sent = Atomic<Int>(0)
 

@@ -5,9 +5,9 @@ internal import Platform
 
 /// Runs tasks on a bus thread, for those that prefer it: `Task(executorPreference: bus.tasks)`.
 ///
-/// What they wait for of the bus then wakes no other thread up. As with handlers, everything else
-/// of the bus waits while one runs: each piece between two waits must be brief and must not block.
-/// After the end of the bus thread they go on, on whichever thread resumes them.
+/// Awaiting the bus then wakes no other thread. As with handlers, the rest of the bus waits while a
+/// task runs: each piece between two suspensions must be brief and must not block. After the end of
+/// the bus thread the tasks continue, on whichever thread resumes them.
 public final class BusTasks: TaskExecutor {
     private let thread: BusThread
 

@@ -48,7 +48,7 @@ public final class BusThread: SerialExecutor, Sendable {
     /// Identifies this run of this process in the `sender` field of its messages.
     public var instance: UUID { loop.instance }
 
-    /// What has been counted so far; any thread.
+    /// A snapshot of the counters; any thread.
     public var statistics: BusStatistics { loop.counters.snapshot }
 
     var isStopped: Bool { stopped.load(ordering: .acquiring) }
@@ -57,24 +57,24 @@ public final class BusThread: SerialExecutor, Sendable {
 
     // MARK: Work
 
-    /// Runs `body` on the bus thread, after what was posted before; any thread.
+    /// Runs `body` on the bus thread, after everything posted earlier; any thread.
     ///
-    /// At most 65,536 calls wait; beyond that the caller waits for room (the bus thread itself
-    /// never does). After `stop` it is dropped.
+    /// The queue holds 65,536 calls; beyond that the caller blocks (the bus thread itself never
+    /// does). After `stop` the call is dropped.
     public func post(_ body: @escaping @Sendable () -> Void) {
         _ = isCurrent ? loop.mailbox.postFromInside(body) : loop.mailbox.post(body)
     }
 
-    /// Runs `body` on the bus thread: at once where that is the caller's, else after what was
-    /// posted before; false when there is no room or the bus has stopped.
+    /// Runs `body` on the bus thread: at once when called there, else after everything posted
+    /// earlier; false when the queue is full or the bus has stopped.
     func tryOnThread(_ body: @escaping @Sendable (BusLoop) -> Void) -> Bool {
         guard isCurrent else { return loop.mailbox.tryPost { [loop] in body(loop) } }
         body(loop)
         return true
     }
 
-    /// Runs `body` on the bus thread and waits for what it says; not from code that holds up the
-    /// bus thread.
+    /// Runs `body` on the bus thread and waits for its result; not from code that blocks the bus
+    /// thread.
     private func perform<Value: Sendable>(
         _ body: @escaping @Sendable () throws(Failure) -> Value
     ) throws(Failure) -> Value {
@@ -136,9 +136,9 @@ public final class BusThread: SerialExecutor, Sendable {
         public func cancel() { thread.onThread { $0.unwatch(id) } }
     }
 
-    /// Calls `onExit` on the bus thread once the process has ended, however it ended (pidfd).
+    /// Calls `onExit` on the bus thread once the process has ended, in any way (pidfd).
     ///
-    /// Throws `Failure` (`notFound`) when there is no such process. Any thread.
+    /// Throws `Failure` (`notFound`) for an unknown process. Any thread.
     @discardableResult
     public func watch(
         processID: Int32, onExit: @escaping @Sendable () -> Void
@@ -161,8 +161,8 @@ public final class BusThread: SerialExecutor, Sendable {
 
     /// Closes every socket, waiting at most a second for unsent messages, and ends the thread.
     ///
-    /// Questions under way get `draining`. Any thread but the bus thread waits until it is done; on
-    /// the bus thread the end comes after the present handler. A second call does nothing more.
+    /// Requests under way get `draining`. Any thread but the bus thread waits until it is done; on
+    /// the bus thread the end comes after the present handler. Idempotent.
     public func stop() {
         stopped.store(true, ordering: .releasing)
         onThread { $0.stop() }
@@ -213,11 +213,10 @@ extension BusThread {
         }
     }
 
-    /// Gathers what is pushed to an endpoint; `handler` is called on the bus thread.
+    /// Binds a sink, which collects pushed messages; `handler` is called on the bus thread.
     ///
-    /// `onEnd` is called there when the connection of a sender has ended and everything that it
-    /// brought has been handed to `handler`; not while others send so much that the socket is never
-    /// empty.
+    /// `onEnd` is called there when the connection of a sender has ended and all of its messages
+    /// have been handled; not while others send so much that the socket is never empty.
     public func bindPull(
         _ endpoint: Endpoint, onEnd: (@Sendable (UUID) -> Void)? = nil,
         _ handler: @escaping @Sendable (Message) -> Void
@@ -248,10 +247,10 @@ extension BusThread {
         }
     }
 
-    /// Sends to a sink, now or as soon as it is there.
+    /// Opens a channel to a sink; the connection is made now or as soon as the sink is bound.
     ///
-    /// `onRoom` is called on the bus thread when there is room again after `busy`, and when nobody
-    /// is there any more to make some.
+    /// `onRoom` is called on the bus thread when there is room again after `busy`, and when the
+    /// peer is gone.
     public func connectPush(
         _ endpoint: Endpoint, onRoom: (@Sendable () -> Void)? = nil
     ) throws(Failure) -> Pusher {
@@ -262,12 +261,12 @@ extension BusThread {
         }
     }
 
-    /// Sends answers straight to an instance that asks for it (`MessageHeader.straightFlag`), as
-    /// groups where its question says that it reads them.
+    /// Opens a channel for answers straight to the instance that requests them
+    /// (`MessageHeader.straightFlag`), in groups if its request announces that it reads them.
     ///
-    /// What is sent before the connection is there is refused (`unavailable`). It ends with the
-    /// connection, or when there is nobody to connect to: `onEnd` is called once, on the bus
-    /// thread, then or on `close`.
+    /// Messages sent before the connection is established are refused (`unavailable`). The channel
+    /// ends with the connection, or when the endpoint is not bound: `onEnd` is called once, on the
+    /// bus thread, then or on `close`.
     public func connectStraight(
         to asker: UUID, sendsGroups: Bool = false, onEnd: @escaping @Sendable () -> Void
     ) throws(Failure) -> Pusher {
@@ -289,8 +288,8 @@ extension BusThread {
         }
     }
 
-    /// Hears what is published under topics that begin with one of `topics`; `handler` is called on
-    /// the bus thread with the topic.
+    /// Subscribes to topics that begin with one of `topics`; `handler` is called on the bus thread
+    /// with the topic.
     public func subscribe(
         _ endpoint: Endpoint, topics: [String],
         _ handler: @escaping @Sendable (String, Message) -> Void
@@ -302,7 +301,7 @@ extension BusThread {
         }
     }
 
-    /// Asks the service at an endpoint, now or as soon as it is there.
+    /// Opens a requester to the service at an endpoint, connected now or as soon as it is bound.
     public func connectRequester(_ endpoint: Endpoint) throws(Failure) -> Requester {
         try perform { () throws(Failure) in
             let channel = try RequesterChannel(self.loop, endpoint)

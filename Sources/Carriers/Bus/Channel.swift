@@ -6,7 +6,7 @@ internal import FoundationEssentials
 internal import Platform
 internal import ZeroMQ
 
-/// One socket with its monitor; lives on the bus thread.
+/// One socket with its monitor, confined to the bus thread.
 class Channel {
     /// The most messages taken from one socket before the others have their turn.
     static let batchCount = 256
@@ -26,7 +26,7 @@ class Channel {
         case connect
     }
 
-    /// What one receive gave: a message, or why it was not let in; with what stood in front of it.
+    /// The outcome of one receive: a message or the fault that refused it, with its leading frames.
     enum Incoming<Leading> {
         case message(Leading, Message)
         case fault(FrameFault, Leading)
@@ -46,16 +46,16 @@ class Channel {
     var isDue = false
     /// Whether its monitor may hold something without a signal.
     var areEventsDue = false
-    /// Whether the last receive found nothing more, so that the next message raises a signal.
+    /// Whether the last receive emptied the socket, so that the next message raises a signal.
     var isDrained = false
-    /// Whether the peer, the only one there is, reads groups: what is sent to it in one turn of the
-    /// loop then leaves together.
+    /// Whether the only peer reads groups: messages to it in one turn of the loop then leave
+    /// together.
     var sendsGroups = false
-    /// What leaves with the end of the turn, or as soon as there is room.
+    /// Messages to send at the end of the turn, or as soon as there is room.
     private var group = OutgoingGroup()
     /// Whether there was no room for the group.
     private var isHeld = false
-    /// What has come with the message taken last.
+    /// The rest of the group from which the last message was taken.
     private var incoming = IncomingGroup()
 
     var isClosed: Bool { sockets == nil }
@@ -83,7 +83,7 @@ class Channel {
         sockets = try open()
     }
 
-    /// What libzmq calls a path.
+    /// The libzmq address of a path.
     static func address(_ path: String) -> String { "ipc://" + path }
 
     private func open() throws(Failure) -> Sockets {
@@ -121,26 +121,26 @@ class Channel {
     /// Takes up to `batchCount` messages.
     func receive() { discardAll() }
 
-    /// Hears what became of a connection.
+    /// Handles a socket event.
     func handle(_ event: SocketEvent) {}
 
-    /// Tells a new socket, in place of a broken one, what the old one had been told.
+    /// Restores the configuration on a new socket that replaces a broken one.
     func didReopen() {}
 
-    /// Hears, of a PUSH socket, that something has happened and there is room to send.
+    /// Called on a PUSH socket after an event, when there is room to send.
     func didGetRoom() {}
 
-    /// Gives up what still waits; the sockets are gone.
+    /// Fails the pending work; the sockets are gone.
     func didClose() {}
 
     // MARK: Receiving
 
-    /// Takes what has come; comes back to it when there was more than one batch.
+    /// Receives a batch of messages; schedules another look after a full one.
     func look() {
         guard let sockets else { return }
         if isHeld { loop.endGroup(of: self) }
         if kind == .push {
-            // Nothing ever comes, but what has happened must be looked at for the signal to go.
+            // The socket never has input, but its events must be read for the signal to clear.
             if (try? sockets.socket.hasRoom()) == true { didGetRoom() }
         } else {
             isDrained = false
@@ -168,8 +168,8 @@ class Channel {
         areEventsDue = true
     }
 
-    /// The same for everything up to now: the story of the connection that brought the message
-    /// taken last may lie behind many others'.
+    /// Handles every socket event so far: the events of the connection that brought the last
+    /// message may be queued behind many others.
     func receiveEventsToNow() {
         for _ in 0..<Self.batchCount {
             receiveEvents()
@@ -177,10 +177,10 @@ class Channel {
         }
     }
 
-    /// libzmq connects again after a connection broke, but never again after one that broke the
-    /// protocol.
+    /// Replaces the socket in 100 ms unless libzmq announces a reconnect.
     ///
-    /// It says at once when it is going to; when it does not, the socket is made anew.
+    /// libzmq reconnects after a broken connection, but not after a protocol error, and announces a
+    /// retry at once.
     private func expectRetry() {
         endRetryWait()
         let timer = loop.makeID()
@@ -193,7 +193,7 @@ class Channel {
         if let timer = reopening.take() { loop.timers.cancel(timer) }
     }
 
-    /// Puts a new socket in place of the old one, and with it of all that it had not sent.
+    /// Replaces the socket, which drops its unsent messages.
     func reopen() {
         endRetryWait()
         guard !isClosed else { return }
@@ -221,7 +221,7 @@ class Channel {
         }
     }
 
-    /// The next message; nil when there is none.
+    /// The next message; nil for an empty queue.
     func next() -> Incoming<Void>? {
         if incoming.hasMore() { return nextOfGroup(()) }
         return take { socket, head, body throws(ZeroMQError) in
@@ -229,9 +229,10 @@ class Channel {
         }
     }
 
-    /// The next message of a socket whose messages, or groups of them, have one more frame in
-    /// front, of which `read` makes what is handed on and `last` keeps it for the rest of a group;
-    /// nil when there is none.
+    /// The next message of a socket with one more frame in front of each message or group; nil for
+    /// an empty queue.
+    ///
+    /// `read` decodes that frame; `last` keeps the result for the rest of a group.
     func next<Leading>(
         after read: (RawSpan) -> Leading, _ last: inout Leading?
     ) -> Incoming<Leading>? {
@@ -272,8 +273,8 @@ class Channel {
         return nil
     }
 
-    /// Takes what follows a message's first frame, or the first message of a group, which is one
-    /// frame; `head` holds it.
+    /// Receives the rest of a message after its first frame, or the first message of a group, which
+    /// is one frame; `head` holds it.
     private func finish<Leading>(
         _ leading: Leading, _ socket: borrowing Socket, _ head: inout Frame, _ body: inout Frame
     ) throws(ZeroMQError) -> Incoming<Leading> {
@@ -321,7 +322,7 @@ class Channel {
     /// The size must have been checked.
     func send(_ message: Message) throws(ZeroMQError) -> Bool {
         guard sendsGroups, OutgoingGroup.takes(message) else {
-            // What was sent before it leaves before it.
+            // The open group leaves first, which keeps the order.
             guard try endGroup() else { return false }
             return try sendAlone(message) { _ throws(ZeroMQError) in true }
         }
@@ -335,7 +336,7 @@ class Channel {
         return true
     }
 
-    /// The same to one peer of a ROUTER socket, at once; `asGroup` to one that reads groups.
+    /// Sends at once to one peer of a ROUTER socket; `asGroup` for a peer that reads groups.
     func send(
         _ message: Message, to peer: RoutingID, asGroup: Bool
     ) throws(ZeroMQError) -> Bool {
@@ -344,7 +345,7 @@ class Channel {
         }
     }
 
-    /// The same under a topic.
+    /// Publishes a message under a topic.
     func send(_ message: Message, topic: String) throws(ZeroMQError) -> Bool {
         try sendAlone(message) { socket throws(ZeroMQError) in
             try socket.send(topic, more: true)
@@ -402,13 +403,13 @@ class Channel {
         return true
     }
 
-    /// Forgets what has not been handed to libzmq.
+    /// Drops messages that libzmq has not accepted.
     func dropGroup() {
         group.removeAll()
         isHeld = false
     }
 
-    /// To send is to look at what has happened, so the signal of an answer may be gone.
+    /// Schedules a look at the events: sending reads them, so the signal of an answer may be gone.
     private func didSend() { if kind != .push { loop.expectInput(of: self) } }
 
     /// Changes the subscriptions of a SUB socket.
@@ -421,7 +422,8 @@ class Channel {
 
     // MARK: Closing
 
-    /// Closes while the loop goes on; whoever binds the path next waits until it is free.
+    /// Closes the channel while the loop continues; the next bind of the path waits until it is
+    /// free.
     func close() {
         guard !isClosed else { return }
         loop.endGroup(of: self)

@@ -41,7 +41,7 @@ public struct Endpoint: Hashable, Sendable, CustomStringConvertible {
     public static let mapRequests = Endpoint(trusted: "map.req")
     /// Requests on jobs, and interactive tasks.
     public static let supervisorRequests = Endpoint(trusted: "sup.req")
-    /// What workers report.
+    /// The sink of worker reports.
     public static let supervisorSink = Endpoint(trusted: sinkName)
     /// Ephemeral progress, results and worker lists.
     public static let supervisorLive = Endpoint(trusted: "sup.live")
@@ -55,7 +55,7 @@ public struct Endpoint: Hashable, Sendable, CustomStringConvertible {
         Endpoint(trusted: lanePrefix + worker.uuidString.lowercased())
     }
 
-    /// The way from workers straight to one asking instance.
+    /// The endpoint at which one requesting instance receives answers straight from workers.
     static func answers(_ asker: UUID) -> Endpoint {
         Endpoint(trusted: answersPrefix + asker.uuidString.lowercased())
     }

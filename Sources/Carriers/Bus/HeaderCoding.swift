@@ -5,17 +5,17 @@ internal import CairnCore
 public import FoundationEssentials
 internal import Platform
 
-/// Why a message was not let in.
+/// The reason a message was refused.
 public enum FrameFault: String, Error, Hashable, Sendable, CaseIterable {
     /// A message has fewer frames than three (after routing id or topic).
     case frameCount
-    /// The header frame is shorter than 96 bytes or longer than 1,024, or lies about its length.
+    /// The header frame is shorter than 96 bytes or longer than 1,024, or has a wrong length field.
     case headerLength
     /// The first four bytes are not `CRN1`.
     case magic
     /// The wire version is not spoken here.
     case version
-    /// The header's lengths are not those of the frames.
+    /// The lengths in the header differ from those of the frames.
     case length
     /// The checksum does not fit.
     case checksum
@@ -29,7 +29,7 @@ public enum FrameFault: String, Error, Hashable, Sendable, CaseIterable {
 public enum HeaderCoding {
     /// The bytes every header begins with.
     public static let magic: [UInt8] = Array("CRN1".utf8)
-    /// The same as a little-endian number.
+    /// The magic as a little-endian number.
     private static let magicNumber: UInt32 = 0x314e_5243
     /// The wire version written, and the only one read.
     public static let version: UInt8 = 1
@@ -38,7 +38,7 @@ public enum HeaderCoding {
     /// The longest header read: a later build may append fields.
     public static let maximumByteCount = 1024
     private static let checksumOffset = 92
-    /// Of byte 11: the sender reads groups; 1 was another form of them.
+    /// Flag of byte 11: the sender reads groups; 1 was an older form of groups.
     private static let groupFlag: UInt8 = 2
 
     /// A header as written.
@@ -79,7 +79,7 @@ public enum HeaderCoding {
         return bytes
     }
 
-    /// A header that has been read, with what must still be compared with the other frames.
+    /// A decoded header, with the fields still to be compared with the other frames.
     struct Decoded {
         let header: MessageHeader
         let metadataByteCount: UInt32
@@ -124,8 +124,9 @@ public enum HeaderCoding {
         return Message(header: decoded.header, metadata: metadata, payload: payload)
     }
 
-    /// Reads the first of messages whose bytes follow each other; any bytes give a message and how
-    /// many are its own, or a fault, never a trap.
+    /// Decodes the first of several messages that follow each other.
+    ///
+    /// Any bytes give a message and its byte count, or a fault, never a trap.
     static func decodeFirst(
         of bytes: RawSpan
     ) throws(FrameFault) -> (message: Message, byteCount: Int) {

@@ -7,11 +7,11 @@ internal import Platform
 internal import Synchronization
 internal import ZeroMQ
 
-/// A question that waits for its answer; answer once, from any thread.
+/// A request that waits for its answer; answer once, from any thread.
 ///
-/// When the last copy goes without an answer, as happens to a question that a service has in hand
-/// when it ends, the asker gets a `Failure` (`unavailable`) instead of silence, and may ask again.
-/// A second answer is ignored.
+/// If the last copy is released without an answer, as when a service ends with requests in hand,
+/// the requester gets a `Failure` (`unavailable`) instead of silence, and may retry. A second
+/// answer is ignored.
 public struct IncomingRequest: Sendable {
     private let ticket: Ticket
 
@@ -22,29 +22,28 @@ public struct IncomingRequest: Sendable {
     /// The question: kind `.request` or `.task`.
     public var message: Message { ticket.question }
 
-    /// The moment after which the asker no longer waits, in monotonic nanoseconds; nil when it set
-    /// no limit.
+    /// The moment at which the requester stops waiting, in monotonic nanoseconds; nil for no limit.
     public var deadline: Int64? { ticket.deadline }
 
-    /// Whether nobody waits for a task's answer any more, for either reason of `TaskEnd`.
+    /// Whether a task has ended without an answer, for either reason of `TaskEnd`.
     public var isOver: Bool { ticket.open?.isOver ?? false }
 
-    /// Calls `body` once, on the bus thread, when nobody waits for a task's answer any more; never
-    /// after the answer.
+    /// Calls `body` once, on the bus thread, when a task ends without an answer; never after the
+    /// answer.
     ///
-    /// Answers are then dropped. Only one body is kept.
+    /// Later answers are dropped. Only one body is kept.
     public func whenOver(_ body: @escaping @Sendable (TaskEnd) -> Void) {
         ticket.open?.whenOver(body)
     }
 
-    /// What is asked, by whom; throws `Failure` (`invalidParameter`) when the metadata is not JSON
-    /// of that form.
+    /// The operation and its requester; throws `Failure` (`invalidParameter`) for malformed
+    /// metadata.
     public func metadata() throws(Failure) -> RequestMetadata { try message.requestMetadata() }
 
-    /// Answers.
+    /// Sends the answer.
     ///
-    /// An answer that is too large turns into a `Failure` (`tooLarge`); one whose asker is gone is
-    /// dropped and counted.
+    /// An answer that is too large turns into a `Failure` (`tooLarge`); one whose requester is gone
+    /// is dropped and counted.
     public func reply(
         _ payload: Data, metadata: Data = Data(), sequence: Int64 = 0,
         contentType: UInt8 = MessageHeader.json
@@ -63,7 +62,7 @@ public struct IncomingRequest: Sendable {
         }
     }
 
-    /// Answers with the hash of a state, or why there is none.
+    /// Answers with the hash of a state, or with the failure to compute it.
     public func reply(hashOf result: Result<StateHash, Failure>) {
         switch result {
         case .success(let hash): reply(encoding: hash, sequence: hash.sequence)
@@ -85,7 +84,7 @@ public struct IncomingRequest: Sendable {
             sequence: answer.header.sequence, contentType: answer.header.contentType)
     }
 
-    /// Where the answer goes.
+    /// The destination of an answer.
     struct ReturnAddress: Sendable {
         let thread: BusThread
         let channel: UInt64
@@ -129,7 +128,7 @@ public struct IncomingRequest: Sendable {
 
         deinit {
             guard !isAnswered.load(ordering: .acquiring), open?.isOver != true else { return }
-            let failure = Failure(.unavailable, "the service let go of the question; ask again")
+            let failure = Failure(.unavailable, "the service dropped the request; try again")
             answer(.failure, metadata: Data(), payload: failure.wirePayload, sequence: 0)
         }
     }

@@ -4,29 +4,29 @@
 public import CairnCore
 public import FoundationEssentials
 
-/// What a supervisor says to a worker, down the worker's lane.
+/// A message from a supervisor to a worker, on the worker's lane.
 public enum LaneMessage: Hashable, Sendable {
-    /// The worker is known; answers ``WorkerReport/hello(_:)``.
+    /// The worker is registered; answers ``WorkerReport/hello(_:)``.
     case welcome
     /// Do a task.
     case task(TaskOrder)
-    /// Do a chunk, whose lease has been committed.
+    /// An order to execute a chunk whose lease has been committed.
     case chunk(WorkOrder)
     /// Stop a task or chunk.
     case cancel(UUID)
     /// Hand a task back, unless it has been begun.
     case recall(UUID)
-    /// Say whether a task has been answered straight.
+    /// An inquiry whether a task has been answered straight.
     case inquiry(UUID)
-    /// The result of a chunk is recorded, or, when it is stale, its attempt no longer held the
-    /// lease; forget it.
+    /// The result of a chunk is recorded, or is stale because its attempt no longer held the lease;
+    /// drop it.
     case resultTaken(lease: UUID, isStale: Bool)
-    /// A heartbeat was heard.
+    /// The acknowledgement of a heartbeat.
     case heartbeatEcho
-    /// Nothing more will come.
+    /// The lane is draining: no message follows.
     case drain
 
-    /// The most bytes that stand in front of a task's metadata.
+    /// Largest size of the bytes in front of a task's metadata.
     public static let headByteBound = 39
 
     /// The message for the worker of that instance.
@@ -62,7 +62,7 @@ public enum LaneMessage: Hashable, Sendable {
     public init(_ message: Message, to worker: UUID) throws(Failure) {
         var head = try WorkerHead(of: message)
         guard try head.uuid() == worker else {
-            throw Failure(.invalidParameter, "a message for another worker came down the lane")
+            throw Failure(.invalidParameter, "the lane delivered a message for another worker")
         }
         let subject = message.header.correlation
         switch message.header.kind {
@@ -85,7 +85,7 @@ public enum LaneMessage: Hashable, Sendable {
         case .beatEcho: self = .heartbeatEcho
         case .drain: self = .drain
         case let kind:
-            throw Failure(.invalidParameter, "a message of kind '\(kind)' came down a lane")
+            throw Failure(.invalidParameter, "unexpected message of kind '\(kind)' on a lane")
         }
     }
 }

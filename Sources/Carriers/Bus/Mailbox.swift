@@ -43,7 +43,7 @@ final class Mailbox: Sendable {
         return isIn
     }
 
-    /// From the bus thread itself, which must not wait for its own room, or of what is bounded
+    /// Posts from the bus thread, which must not wait for its own queue, or work that is bounded
     /// elsewhere; false when stopped.
     func postFromInside(_ body: @escaping @Sendable () -> Void) -> Bool {
         let isIn = queue.pushPastBound(.call(body))
@@ -58,9 +58,10 @@ final class Mailbox: Sendable {
         return isIn
     }
 
-    /// Bus thread: says that it is going to sleep; false when something waits, and it should not.
+    /// Announces that the bus thread is going to sleep; false when something is queued, and it
+    /// should not.
     ///
-    /// Whatever comes in later raises the signal.
+    /// Later posts raise the signal. Bus thread only.
     func fallAsleep() -> Bool {
         isAsleep.store(true, ordering: .sequentiallyConsistent)
         guard queue.count > 0 else { return true }
@@ -68,21 +69,21 @@ final class Mailbox: Sendable {
         return false
     }
 
-    /// Bus thread: says that it is awake and will look at the queue before it sleeps again.
+    /// Announces that the bus thread is awake and will drain the queue before it sleeps again.
     func wakeUp() { isAsleep.store(false, ordering: .sequentiallyConsistent) }
 
-    /// Bus thread: whether nothing waits.
+    /// Whether the queue is empty; bus thread only.
     var isEmpty: Bool { queue.count == 0 }
 
     /// Bus thread: takes everything that waits.
     func takeAll() -> [Item] { queue.count > 0 ? queue.takeAll() : [] }
 
-    /// Bus thread: lets nothing more in.
+    /// Closes the queue to new posts; bus thread only.
     func close() { queue.close() }
 }
 
-/// Runs actors' and tasks' work after the bus thread has ended: one piece after the other, on
-/// whichever thread hands it over.
+/// Runs actors' and tasks' jobs after the bus thread has ended: one at a time, on the thread that
+/// submits it.
 final class LateJobs: Sendable {
     /// Holds on to the executor, which it may be the last to need.
     typealias Late = @Sendable () -> Void
@@ -104,8 +105,8 @@ final class LateJobs: Sendable {
         var next = takeNext()
         while let late = next {
             late()
-            // The job may have let go of the executor, and so of this, for good: not before the
-            // next is taken.
+            // The job may release the executor, and so this object, for good: not before the next
+            // is taken.
             next = withExtendedLifetime(late) { takeNext() }
         }
     }

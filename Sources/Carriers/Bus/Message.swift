@@ -7,38 +7,38 @@ public import FoundationEssentials
 /// Sixteen bytes in the header; the same type as everywhere else.
 public typealias UUID16 = UUID
 
-/// What a message is for: byte 5 of the header.
+/// The kind of a message: byte 5 of the header.
 public struct MessageKind: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
     /// The byte on the wire.
     public let rawValue: UInt8
     /// Wraps any byte.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// Asks a service; answered by `reply` or `failure`.
+    /// A request to a service; answered by `reply` or `failure`.
     public static let request = MessageKind(rawValue: 1)
     /// Answers a request or task.
     public static let reply = MessageKind(rawValue: 2)
     /// Answers with a `Failure` as payload.
     public static let failure = MessageKind(rawValue: 3)
-    /// Worker to supervisor: here I am, with what I am working on.
+    /// Worker to supervisor: registration, with the work in hand.
     public static let hello = MessageKind(rawValue: 4)
-    /// Supervisor to worker: you are known.
+    /// Supervisor to worker: registration accepted.
     public static let welcome = MessageKind(rawValue: 5)
     /// Work: to the supervisor as a question, down a lane as an order.
     public static let task = MessageKind(rawValue: 6)
     /// Worker to supervisor: how the attempt at a chunk ended.
     public static let result = MessageKind(rawValue: 7)
-    /// Supervisor to worker: the result is safe, forget it.
+    /// Supervisor to worker: the result is durable and can be dropped.
     public static let resultAck = MessageKind(rawValue: 8)
     /// Worker to supervisor: alive, with a progress counter per chunk.
     public static let beat = MessageKind(rawValue: 9)
-    /// Supervisor to worker: the beat was heard.
+    /// Supervisor to worker: acknowledgement of a heartbeat.
     public static let beatEcho = MessageKind(rawValue: 10)
     /// Worker to supervisor: how far a chunk is.
     public static let progress = MessageKind(rawValue: 11)
-    /// Worker to supervisor: nothing more is taken.
+    /// Worker to supervisor: no further work is accepted.
     public static let draining = MessageKind(rawValue: 12)
-    /// Supervisor to worker: stop that task; client to service: nobody waits for it any more.
+    /// Supervisor to worker: stop that task; client to service: the answer is no longer awaited.
     public static let cancel = MessageKind(rawValue: 13)
     /// Supervisor to worker: finish, then leave.
     public static let drain = MessageKind(rawValue: 14)
@@ -57,7 +57,7 @@ public struct MessageKind: RawRepresentable, Hashable, Sendable, CustomStringCon
 
     /// Supervisor to worker: a chunk of a job.
     public static let chunk = MessageKind(rawValue: 21)
-    /// Supervisor to worker: say whether that task has been answered straight.
+    /// Supervisor to worker: inquiry whether a task has been answered straight.
     public static let inquiry = MessageKind(rawValue: 22)
     /// Worker to supervisor: a task goes back undone.
     public static let refusal = MessageKind(rawValue: 23)
@@ -66,7 +66,7 @@ public struct MessageKind: RawRepresentable, Hashable, Sendable, CustomStringCon
     /// Worker to supervisor: a task was answered straight.
     public static let answered = MessageKind(rawValue: 25)
 
-    /// Whether this build knows the byte.
+    /// Whether this build has a name for the byte.
     public var isKnown: Bool { 1...25 ~= rawValue }
 
     private static let names = [
@@ -83,29 +83,30 @@ public struct MessageKind: RawRepresentable, Hashable, Sendable, CustomStringCon
 
 /// The 96 bytes in front of every message; `Docs/bus-protocol.md` has the offsets.
 public struct MessageHeader: Hashable, Sendable {
-    /// What the message is for.
+    /// Kind of the message.
     public var kind: MessageKind
     /// The worker pool a task is meant for (`WorkerPool`); 0 otherwise.
     public var pool: UInt8
     /// The payload's form: 0 = opaque, 1 = JSON, 2 = the operation's fixed layout.
     public var contentType: UInt8
-    /// As the message's protocol says, such as `straightFlag`; else carried as received.
+    /// Flags of the message's protocol, such as `straightFlag`; unknown ones are carried unchanged.
     public var flags: UInt8
-    /// Chosen by the sender, kept when the same question is asked again.
+    /// Chosen by the sender, kept when the same request is sent again.
     public var messageID: UUID16
-    /// What this belongs to: in an answer, the question's `messageID`; all zero for nothing.
+    /// The `messageID` of the request that an answer belongs to; all zero for none.
     public var correlation: UUID16
     /// The sending process's instance.
     public var sender: UUID16
-    /// For events: the global position; of a job that is shown: of its last event; else 0.
+    /// For events: the global position; for the state of a job: the position of its last event;
+    /// else 0.
     public var sequence: Int64
     /// For events: the global position of the category's event before this one; 0 for none.
     public var previousInCategory: Int64
     /// The sender's epoch; 0 for none.
     public var epoch: UInt32
-    /// How long the asker waits, in milliseconds, from the moment of sending; 0 = no limit.
+    /// Time to live in milliseconds, from the moment of sending; 0 for no limit.
     public var ttlMilliseconds: UInt32
-    /// Whether its sender, and whoever passed it on, reads messages that come as a group.
+    /// Whether its sender, and each process that forwarded it, reads messages that come as a group.
     public var readsGroups: Bool
 
     /// Makes a header; the bus fills in `sender` when it is left all zero.
@@ -146,8 +147,8 @@ public struct Message: Hashable, Sendable {
         self.payload = payload
     }
 
-    /// What the log's subscribers are told of its length: a message of kind `head`, with JSON;
-    /// throws `Failure` where that cannot be written.
+    /// A message of kind `head` with the log's length as JSON; throws `Failure` when encoding
+    /// fails.
     package init(_ head: LogHead) throws(Failure) {
         self.init(
             header: MessageHeader(kind: .head, sequence: head.head),
@@ -167,9 +168,9 @@ public struct Message: Hashable, Sendable {
 
 /// The metadata frame of a request or task.
 public struct RequestMetadata: Hashable, Sendable, Codable {
-    /// What is asked, `append`, `identify`.
+    /// The operation's name: `append`, `identify`.
     public var operation: String
-    /// Who asks.
+    /// The user on whose behalf the request is made.
     public var actor: String?
     /// The map it is about, where there is one.
     public var map: String?

@@ -14,15 +14,14 @@ internal import ZeroMQ
 struct OutgoingGroup {
     /// The most messages of one group.
     static let messageBound = 256
-    /// A group that has so many bytes takes no further message, and a message that has as many
-    /// alone is in none.
+    /// Size in bytes at which a group takes no further message; larger messages are sent alone.
     static let byteBound = 64 << 10
     /// Nor does one that has been open so long; nanoseconds.
     static let nanoseconds: Int64 = 100_000
 
     private var bytes: ByteWriter
     private var count = 0
-    /// When the first was added; monotonic nanoseconds.
+    /// When the first message was added; monotonic nanoseconds.
     private var since: Int64 = 0
 
     var isEmpty: Bool { count == 0 }
@@ -79,10 +78,10 @@ struct IncomingGroup: ~Copyable {
     /// Over which connection it came.
     var connectionDescriptor: Int32? { mutating get { frame.connectionDescriptor } }
 
-    /// Whether there is none.
+    /// Whether the group is empty.
     var isEmpty: Bool { mutating get { frame.byteCount == 0 } }
 
-    /// Forgets what has been read; whether there is more.
+    /// Releases the bytes already read; whether more messages follow.
     mutating func hasMore() -> Bool {
         if offset < frame.byteCount { return true }
         removeAll()
@@ -94,7 +93,7 @@ struct IncomingGroup: ~Copyable {
         offset = 0
     }
 
-    /// The next message; behind a fault there is nothing more, because it may be in the length.
+    /// The next message; after a fault the rest is discarded, because the length may be the fault.
     mutating func next() throws(FrameFault) -> Message {
         let start = offset
         offset = .max

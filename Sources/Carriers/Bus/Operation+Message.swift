@@ -5,7 +5,7 @@ public import CairnCore
 internal import FoundationEssentials
 
 extension Operation {
-    /// The message that asks for it, for the endpoint of its place.
+    /// The request message for the endpoint of the operation's place.
     ///
     /// Throws `Failure` for a request that its form cannot hold.
     public func question(
@@ -38,7 +38,7 @@ extension Operation {
 }
 
 extension OperationPlace {
-    /// Where its questions are sent.
+    /// The endpoint that receives the operation's requests.
     public var endpoint: Endpoint {
         switch self {
         case .log: .logRequests
@@ -47,7 +47,7 @@ extension OperationPlace {
         }
     }
 
-    /// What its questions are to the bus.
+    /// The message kind of its requests.
     var kind: MessageKind {
         if case .pool = self { .task } else { .request }
     }
@@ -57,7 +57,7 @@ extension OperationPlace {
     }
 }
 
-/// What a service does for each of its operations.
+/// The handlers of a service, by operation.
 ///
 /// `Handler` is a closure of the service's own isolation. It throws untyped: Swift 6.3.1 crashes on
 /// typed throws in a closure type that is a generic argument.
@@ -70,7 +70,7 @@ public struct OperationTable<Handler: Sendable>: Sendable {
     /// An empty table; `service` is the subject of its sentence: `the log`.
     public init(of service: String) { self.service = service }
 
-    /// Has a handler answer an operation.
+    /// Registers the handler of an operation.
     public mutating func on<Request, Answer>(
         _ operation: Operation<Request, Answer>, _ handler: Handler
     ) {

@@ -3,15 +3,15 @@
 
 internal import Synchronization
 
-/// Why nobody waits for a service's answer to a task any more.
+/// The reason a task ends without an answer from the service.
 public enum TaskEnd: Hashable, Sendable {
-    /// Its asker has gone, or says that it no longer waits.
+    /// The requester is gone or has cancelled.
     case abandoned
-    /// Its asker has the answer, straight from a worker.
+    /// The requester has the answer, straight from a worker.
     case taken
 }
 
-/// A task that its asker waits for; ended once, on the bus thread.
+/// A task with a waiting requester; ended once, on the bus thread.
 final class PendingRequest: Sendable {
     private struct State {
         var end: TaskEnd?

@@ -67,7 +67,7 @@ final class PublisherChannel: Channel {
     }
 }
 
-/// Publishes messages under topics to whoever is subscribed; a hint, never the record.
+/// Publishes messages under topics to all subscribers; a hint, never the record.
 public struct Publisher: Sendable {
     let thread: BusThread
     let id: UInt64

@@ -9,10 +9,10 @@ internal import ZeroMQ
 final class PullChannel: Channel {
     private let handler: @Sendable (Message) -> Void
     private let onEnd: (@Sendable (UUID) -> Void)?
-    /// Who sends over which connection; only where somebody wants to hear of ends.
+    /// The sender on each connection; kept only when the owner observes disconnects.
     private var senders = Connections<UUID>()
     private var known: Set<UUID> = []
-    /// Senders whose connection has ended, and of whom something may still wait in the socket.
+    /// Senders whose connection has ended while their messages may still wait in the socket.
     private var ended: [UUID] = []
 
     init(
@@ -46,11 +46,11 @@ final class PullChannel: Channel {
         }
     }
 
-    /// Binds a sender to its connection, when it is new here or greets or beats: to look for every
-    /// message would cost as much as the rest of receiving it.
+    /// Binds a sender to its connection, on its first message, greeting or heartbeat: doing so for
+    /// every message would double the cost of receiving.
     ///
-    /// The connection may have ended before anything of it was taken, and its number may be
-    /// another's by now.
+    /// The connection may have ended before any of its messages was taken, and its descriptor may
+    /// have been reused.
     private func note(_ header: MessageHeader) {
         let sender = header.sender
         guard !known.contains(sender) || header.kind == .hello || header.kind == .beat,
@@ -67,7 +67,8 @@ final class PullChannel: Channel {
 
     private func end(_ sender: UUID) { if !ended.contains(sender) { ended.append(sender) } }
 
-    /// The socket is empty: what a connection brought before its end has been handed over.
+    /// Reports the ends of connections whose messages have all been handled, since the socket is
+    /// empty.
     private func tellEnds() {
         guard !ended.isEmpty else { return }
         let told = ended

@@ -5,10 +5,10 @@ public import CairnCore
 internal import DequeModule
 internal import ZeroMQ
 
-/// Sends to one peer: a connected PUSH socket (to the sink, or straight to an asker) or a bound one
-/// (a lane).
+/// Sends to one peer: a connected PUSH socket (to the sink, or straight to a requester) or a bound
+/// one (a lane).
 final class PushChannel: Channel {
-    /// What makes a bound PUSH socket a lane.
+    /// The settings that make a bound PUSH socket a lane.
     struct Lane {
         /// The most messages that wait for the worker before it has connected, and half of the most
         /// messages or groups that wait after.
@@ -18,9 +18,9 @@ final class PushChannel: Channel {
 
     private let lane: Lane?
     private let onRoom: (@Sendable () -> Void)?
-    /// For the way to an asker, which ends with its first connection.
+    /// Called at the end of a channel to a requester, which ends with its first connection.
     private let onEnd: (@Sendable () -> Void)?
-    /// Whether a message has been refused for want of room since there was some.
+    /// Whether a message has been refused since the queue last had room.
     private var isFull = false
     private let full: Failure
     private var isConnected = false
@@ -28,7 +28,7 @@ final class PushChannel: Channel {
     /// A lane's messages from before its worker has connected.
     private var early: Deque<Message> = []
 
-    /// Connects to a sink, or with `onEnd` to an asker, who has bound its endpoint already.
+    /// Connects to a sink, or with `onEnd` to a requester, whose endpoint is bound already.
     init(
         _ loop: BusLoop, connectingTo endpoint: Endpoint, sendsGroups: Bool = false,
         onRoom: (@Sendable () -> Void)? = nil, onEnd: (@Sendable () -> Void)? = nil
@@ -68,22 +68,24 @@ final class PushChannel: Channel {
         switch event.kind {
         case .handshakeSucceeded: isConnected = true
         case .connectRetried:
-            // An asker listens before it asks: it has gone.
+            // A requester binds its endpoint before the request, so it is gone.
             if onEnd != nil { close() }
         case .disconnected:
             isConnected = false
-            // The next one may be another build, and what waits was for this one.
+            // The next peer may be of another build, and the queued messages were for this one.
             sendsGroups = false
             dropGroup()
             if onEnd != nil { return close() }
-            // What waits for room hears that nobody is there any more.
+            // Senders that wait for room learn that the peer is gone.
             didGetRoom()
         default: break
         }
     }
 
-    /// Two connections at once mean that PUSH would deal tasks to both, even to one that never gets
-    /// through its handshake: the lane ends, and the worker says hello again.
+    /// Ends the lane on a second connection: PUSH would deal tasks to both, even to one that never
+    /// completes its handshake.
+    ///
+    /// The worker then greets again.
     private func handleLane(_ event: SocketEvent) {
         switch event.kind {
         case .accepted:
@@ -96,7 +98,7 @@ final class PushChannel: Channel {
             sendEarly()
         case .disconnected:
             connections.remove(event.value)
-            // Something that never was a peer has left: the lane goes on waiting for its worker.
+            // A stranger without a handshake has left: the lane keeps waiting for its worker.
             if isConnected { close() }
         default: break
         }
@@ -131,7 +133,7 @@ final class PushChannel: Channel {
     }
 
     private static func full(_ endpoint: Endpoint) -> Failure {
-        Failure(.busy, "\(endpoint) takes no more messages for now")
+        Failure(.busy, "the queue to \(endpoint) is full")
     }
 
     override func didGetRoom() {
@@ -141,7 +143,7 @@ final class PushChannel: Channel {
     }
 
     private func pushEarly(_ message: Message) throws(Failure) {
-        guard let lane else { throw Failure(.unavailable, "nobody listens at \(endpoint)") }
+        guard let lane else { throw Failure(.unavailable, "no peer is connected at \(endpoint)") }
         guard early.count < lane.capacity else {
             throw Failure(.busy, "\(endpoint): its worker has not connected yet")
         }
@@ -165,8 +167,8 @@ public struct Pusher: Sendable {
 
     /// Sends without waiting; bus thread only (traps elsewhere).
     ///
-    /// Throws `Failure`: `busy` at the high-water mark, `unavailable` when nobody is connected (a
-    /// lane keeps its first messages until its worker connects), `tooLarge`.
+    /// Throws `Failure`: `busy` at the high-water mark, `unavailable` without a peer (a lane keeps
+    /// its first messages until its worker connects), `tooLarge`.
     public func send(_ message: Message) throws(Failure) {
         thread.loop.assertIsCurrent()
         guard let channel = thread.loop.channel(id) as? PushChannel else {
@@ -175,15 +177,15 @@ public struct Pusher: Sendable {
         try channel.push(message)
     }
 
-    /// Sends groups from now on, until the connection ends: the peer has said that it reads them
+    /// Sends groups from now on, until the connection ends: the peer reads them
     /// (`MessageHeader.readsGroups`); bus thread only.
     public func sendGroups() {
         thread.loop.assertIsCurrent()
         thread.loop.channel(id)?.sendsGroups = true
     }
 
-    /// Closes it; a lane's `onDisconnect` is called.
+    /// Closes the channel; a lane's `onDisconnect` is called.
     ///
-    /// Any thread; a second time does nothing.
+    /// Any thread; idempotent.
     public func close() { thread.closeChannel(id) }
 }

@@ -5,15 +5,14 @@ internal import DequeModule
 internal import FoundationEssentials
 internal import Platform
 
-/// Answers that came straight from workers, of which the service has not been told; lives on the
-/// bus thread.
+/// Unacknowledged answers that came straight from workers, confined to the bus thread.
 ///
-/// The next task tells of one in its correlation. Those that no task tells of within a millisecond
-/// go in a message of kind `taken`, whose payload is their questions' ids.
+/// The next task acknowledges one in its correlation. Those that no task acknowledges within a
+/// millisecond go in a message of kind `taken`, whose payload is the ids of their requests.
 struct ReplyAcks {
     /// The most of one message.
     static let capacity = 1_024
-    /// How long one waits for a task that tells of it.
+    /// Longest wait of an acknowledgement for a task to carry it.
     static let nanoseconds: Int64 = 1_000_000
 
     private var ids: Deque<UUID> = []
@@ -24,12 +23,12 @@ struct ReplyAcks {
 
     mutating func append(_ id: UUID) { ids.append(id) }
 
-    /// The oldest; zero when there is none.
+    /// The oldest id; zero for an empty queue.
     mutating func removeFirst() -> UUID { ids.popFirst() ?? .zero }
 
     mutating func removeAll() { ids.removeAll(keepingCapacity: true) }
 
-    /// The payload that tells of all of them.
+    /// The payload that acknowledges all of them.
     var payload: Data {
         var data = Data(capacity: ids.count * 16)
         var bytes = InlineArray<16, UInt8>(repeating: 0)
@@ -40,7 +39,7 @@ struct ReplyAcks {
         return data
     }
 
-    /// Reads such a payload; nil when it is none.
+    /// Decodes such a payload; nil for malformed bytes.
     static func read(_ payload: Data) -> [UUID]? {
         guard payload.count % 16 == 0, payload.count / 16 <= capacity else { return nil }
         let bytes = payload.bytes

@@ -50,7 +50,7 @@ extension RequestMetadata {
             && byte != UInt8(ascii: "/")
     }
 
-    /// `{"key":"value",…}` with known keys, no spaces and no escapes; nil for anything else.
+    /// Parses `{"key":"value",…}` with known keys, no spaces and no escapes; nil for anything else.
     private static func readPlain(_ bytes: [UInt8]) -> RequestMetadata? {
         guard bytes.count > 2, bytes[0] == UInt8(ascii: "{"), bytes.last == UInt8(ascii: "}") else {
             return nil

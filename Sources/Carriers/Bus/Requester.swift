@@ -5,19 +5,19 @@ public import CairnCore
 public import FoundationEssentials
 internal import Synchronization
 
-/// Asks one service; any task or thread.
+/// A client of one service; any task or thread.
 public struct Requester: Sendable {
     let thread: BusThread
     let id: UInt64
     let endpoint: Endpoint
 
-    /// Asks and waits for the answer.
+    /// Sends a request and waits for the answer.
     ///
-    /// A service that is away is waited for until the timeout. `messageID` is chosen when it is
-    /// nil; pass the same one to ask the same thing again. Throws the service's own `Failure`, or:
-    /// `timedOut` (asked, not answered), `unavailable` (nobody there, or it went away after it was
-    /// asked), `busy` (4,096 questions under way, or the bus thread's mailbox is full), `tooLarge`,
-    /// `cancelled` (the task was), `draining` (the bus was stopped).
+    /// An unreachable service is waited for until the timeout. `messageID` is chosen when it is
+    /// nil; pass the same one to retry the same request. Throws the service's own `Failure`, or:
+    /// `timedOut` (sent, not answered), `unavailable` (not reachable, or the service went away
+    /// after the request), `busy` (4,096 requests under way, or the bus thread's mailbox is full),
+    /// `tooLarge`, `cancelled` (the task was), `draining` (the bus was stopped).
     public func request(
         operation: String, payload: Data = Data(), kind: MessageKind = .request, pool: UInt8 = 0,
         contentType: UInt8 = MessageHeader.json, flags: UInt8 = 0, actor: String? = nil,
@@ -32,18 +32,19 @@ public struct Requester: Sendable {
         return try await send(message, timeout: timeout)
     }
 
-    /// Asks with a message of one's own making, kind `.request` or `.task`; otherwise as `request`.
+    /// Sends a request message made by the caller, kind `.request` or `.task`; otherwise as
+    /// `request`.
     ///
     /// A `ttlMilliseconds` of 0 becomes the timeout. With `connectTimeout` it gives up earlier
-    /// (`unavailable`) when nobody is there to be asked.
+    /// (`unavailable`) when the service is not reachable.
     public func send(
         _ message: Message, timeout: Duration, connectTimeout: Duration? = nil
     ) async throws(Failure) -> Message {
         let id = id
         let thread = thread
         let question = message.header.messageID
-        // Set before the bus thread is told, so a cancellation that overtakes its own question is
-        // seen when that arrives.
+        // Created before the request is posted, so that a cancellation that overtakes its request
+        // is seen.
         let cancelled = Flag()
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -61,9 +62,10 @@ public struct Requester: Sendable {
         return try result.get()
     }
 
-    /// The same with a completion instead of a task to suspend: called once, on the bus thread and
-    /// never within this call there, or at once on the caller's when the question cannot even be
-    /// handed over.
+    /// Sends a request with a completion instead of a suspended task.
+    ///
+    /// The completion is called once, on the bus thread and never within this call there, or at
+    /// once on the caller's thread when the request cannot even be posted.
     public func ask(
         _ message: Message, timeout: Duration, connectTimeout: Duration? = nil,
         _ completion: @escaping @Sendable (Result<Message, Failure>) -> Void
@@ -71,9 +73,9 @@ public struct Requester: Sendable {
         ask(message, timeout, connectTimeout, Flag(), completion)
     }
 
-    /// Gives up a question asked with a completion, which gets `cancelled`; the service is told.
+    /// Cancels a request sent with a completion, which gets `cancelled`; the service is notified.
     ///
-    /// Any thread, after `ask` has returned; does nothing for a question that is answered.
+    /// Any thread, after `ask` has returned; without effect once the request is answered.
     public func giveUp(_ question: UUID) {
         let id = id
         let thread = thread

@@ -6,7 +6,7 @@ internal import FoundationEssentials
 internal import Platform
 internal import ZeroMQ
 
-/// Asks: a DEALER socket with many questions under way.
+/// The requesting end: a DEALER socket with many requests under way.
 final class RequesterChannel: Channel {
     /// The most questions under way.
     static let capacity = 4096
@@ -16,11 +16,11 @@ final class RequesterChannel: Channel {
     /// left.
     static let highWaterMark: Int32 = 10_000
 
-    /// How much longer than its limit a task is waited for: so that the refusal of whoever has it,
-    /// which says where the time went, still comes.
+    /// Grace period beyond a task's limit, in which the refusal of the process that holds it, with
+    /// its timings, still arrives.
     static let graceNanoseconds: Int64 = 500_000_000
-    /// The number of tasks from which on answers may come straight: who asks a few needs no further
-    /// socket.
+    /// Number of pending tasks from which answers may come straight from workers: fewer are not
+    /// worth another socket.
     static let straightFrom = 16
 
     typealias Completion = @Sendable (Result<Message, Failure>) -> Void
@@ -38,15 +38,15 @@ final class RequesterChannel: Channel {
     private var unsent: [UUID] = []
     private var isConnected = false
     private var taskCount = 0
-    /// Where workers send answers without the service.
+    /// The socket for answers that bypass the service.
     private var straight: PullChannel?
     private var taken = ReplyAcks()
     private var telling: UInt64?
 
     init(_ loop: BusLoop, _ endpoint: Endpoint) throws(Failure) {
-        // Not `onlyConnected`: with it libzmq ends the pipe of a lost connection whenever it looks
-        // at its mailbox, also between two frames of a message, and aborts the process at the next
-        // one (fq.cpp).
+        // Not `onlyConnected`: with it libzmq ends the pipe of a lost connection whenever it reads
+        // its mailbox, also between two frames of a message, and aborts the process at the next one
+        // (fq.cpp).
         var options = SocketOptions()
         options.lingerMilliseconds = 0
         options.sendHighWaterMark = Self.highWaterMark
@@ -78,7 +78,7 @@ final class RequesterChannel: Channel {
         if !isSent { unsent.append(id) }
     }
 
-    /// Waits no longer; the service hears it, where a task keeps it busy.
+    /// Stops waiting for an answer; the service is notified of a task that it still works on.
     func giveUp(_ id: UUID, _ failure: Failure) {
         if let question = questions[id], question.isSent, question.message.header.kind == .task {
             _ = try? send(Message(header: MessageHeader(kind: .cancel, correlation: id)))
@@ -109,7 +109,7 @@ final class RequesterChannel: Channel {
 
     private func expire(_ id: UUID) {
         guard let question = questions[id] else { return }
-        // That was only the limit for finding somebody to ask.
+        // That limit covered only the connection to a service.
         if question.isSent, MonotonicClock.nanoseconds() < question.deadline {
             questions[id]?.timer = addTimer(question.deadline, id)
             return
@@ -120,7 +120,7 @@ final class RequesterChannel: Channel {
                 .timedOut,
                 "\(endpoint) gave no answer within the limit of "
                     + "\(question.message.header.ttlMilliseconds) ms")
-            : Failure(.unavailable, "nobody answers at \(endpoint): is the service running?")
+            : Failure(.unavailable, "no service is connected at \(endpoint): is it running?")
         finish(id, .failure(failure))
     }
 
@@ -154,7 +154,7 @@ final class RequesterChannel: Channel {
     private func acceptStraight(_ message: Message) {
         let id = message.header.correlation
         guard message.isAnswer, id != .zero else { return loop.counters.reject(.kind) }
-        // Late ones too: the service waits to hear of them.
+        // Late ones too: the service waits for the acknowledgement.
         taken.append(id)
         accept(message, isStraight: true)
         if taken.isFull { tell() }
@@ -170,7 +170,7 @@ final class RequesterChannel: Channel {
 
     private func tell() {
         guard !taken.isEmpty, isConnected else { return taken.removeAll() }
-        // What the service is not told it asks its workers about.
+        // Without the acknowledgement the service asks its workers about the task.
         _ = try? send(Message(header: MessageHeader(kind: .taken), payload: taken.payload))
         taken.removeAll()
     }
@@ -211,8 +211,8 @@ final class RequesterChannel: Channel {
             isConnected = false
             // The next one may be another build.
             sendsGroups = false
-            // What it answered before it went may still lie here; what was not sent goes with the
-            // socket.
+            // Answers from before the disconnect may still be queued here; unsent requests go with
+            // the socket.
             isDrained = false
             while !isDrained, !isClosed { receive() }
             reopen()
@@ -234,8 +234,8 @@ extension Message {
 }
 
 extension BusLoop {
-    /// Fails a question later on this thread, so that whoever asks again at once does not do so
-    /// within its own call.
+    /// Fails a request later on this thread, so that a retry does not happen within the caller's
+    /// own call.
     func refuse(_ completion: @escaping RequesterChannel.Completion, _ failure: Failure) {
         if !mailbox.postFromInside({ completion(.failure(failure)) }) {
             completion(.failure(failure))
@@ -244,7 +244,7 @@ extension BusLoop {
 }
 
 extension Duration {
-    /// Whole nanoseconds, held inside what 64 bits and a monotonic clock can add up.
+    /// Whole nanoseconds, clamped so that sums with a monotonic clock fit 64 bits.
     var nanoseconds: Int64 {
         let (seconds, attoseconds) = components
         guard seconds < 1_000_000_000 else { return 1_000_000_000_000_000_000 }

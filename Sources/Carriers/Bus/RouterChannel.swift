@@ -10,7 +10,7 @@ final class RouterChannel: Channel {
     private let handler: @Sendable (IncomingRequest) -> Void
     private let thread: BusThread
     private var open = PendingRequests()
-    /// Whose group is being taken.
+    /// The requester of the group being read.
     private var asker: RoutingID?
 
     init(
@@ -65,13 +65,13 @@ final class RouterChannel: Channel {
         handler(request)
     }
 
-    /// An answer has come to its asker straight from a worker.
+    /// Handles the acknowledgement that a requester has its answer straight from a worker.
     private func take(_ id: UUID, _ asker: RoutingID) {
         guard id != .zero else { return }
         open.remove(id, from: asker)?.end(.taken)
     }
 
-    /// The same of those that no later task has told of.
+    /// Handles a message of acknowledgements that no later task carried.
     private func take(_ message: Message, _ asker: RoutingID) {
         guard let ids = ReplyAcks.read(message.payload) else {
             return loop.counters.reject(.length)
@@ -80,23 +80,25 @@ final class RouterChannel: Channel {
         for id in ids { take(id, asker) }
     }
 
-    /// Binds the asker of the message just received to its connection; false when that has ended.
+    /// Binds the requester of the message just received to its connection; false when that has
+    /// ended.
     private func locate(_ asker: RoutingID) -> Bool {
         if open.isLocated(asker) { return true }
         let descriptor = connectionDescriptor
-        // Who is new on a connection may have gone again, and its number may have been another's:
-        // the connections' story up to here comes first.
+        // A new requester may be gone again, and its descriptor may have been reused: the
+        // connections' events up to here come first.
         if !open.knows(asker, at: descriptor) { receiveEventsToNow() }
         return open.locate(asker, at: descriptor)
     }
 
-    /// Somebody no longer waits; for a question that was answered meanwhile it means nothing.
+    /// Cancels a task; without effect once it is answered.
     private func cancel(_ message: Message, _ asker: RoutingID) {
         loop.counters.countReceived()
         open.remove(message.header.correlation, from: asker)?.end(.abandoned)
     }
 
-    /// Only a peer of another wire version is told why: it can be one of ours, newer or older.
+    /// Sends the reason only to a peer of another wire version, which can be a newer or older
+    /// Cairn.
     private func refuse(_ fault: FrameFault, _ asker: RoutingID) {
         loop.counters.reject(fault)
         guard fault == .version else { return }
@@ -117,8 +119,8 @@ final class RouterChannel: Channel {
             answer.metadata = Data()
             answer.payload = error.wirePayload
         }
-        // An asker that is gone (EHOSTUNREACH) or does not read (full) loses its answer, and only
-        // it: this thread serves all the others.
+        // A requester that is gone (EHOSTUNREACH) or does not read (full) loses its answer alone:
+        // this thread serves all the others.
         let isSent = (try? send(answer, to: asker, asGroup: asGroup)) ?? false
         if !isSent { loop.counters.change { $0.droppedReplyCount += 1 } }
     }

@@ -10,7 +10,7 @@ final class SubscriberChannel: Channel {
     private let handler: @Sendable (String, Message) -> Void
     private var topics: [String] = []
 
-    /// That of the group being taken.
+    /// The topic of the group being read.
     private var groupTopic: String??
 
     init(
@@ -43,7 +43,7 @@ final class SubscriberChannel: Channel {
         loop.expectInput(of: self)
     }
 
-    /// Nil for what is no topic.
+    /// Nil for an invalid topic.
     private static func topic(_ bytes: RawSpan) -> String? {
         guard bytes.byteCount <= PublisherChannel.maximumTopicByteCount else { return nil }
         return String(validating: bytes.copy(), as: UTF8.self)
@@ -64,12 +64,12 @@ final class SubscriberChannel: Channel {
     }
 }
 
-/// A subscription to a publisher; it goes on over restarts of that publisher, with a gap.
+/// A subscription to a publisher; it survives restarts of that publisher, with a gap.
 public struct Subscriber: Sendable {
     let thread: BusThread
     let id: UInt64
 
-    /// Hears further messages whose topic begins with this; any thread.
+    /// Subscribes to a further topic prefix; any thread.
     public func add(topic: String) {
         let id = id
         let thread = thread

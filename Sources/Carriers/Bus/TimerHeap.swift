@@ -17,7 +17,7 @@ struct TimerHeap {
     private var heap: [Entry] = []
     private var work: [UInt64: Work] = [:]
 
-    /// How many timers are set.
+    /// Number of timers set.
     var count: Int { work.count }
 
     /// The next moment at which something may be due, in monotonic nanoseconds.

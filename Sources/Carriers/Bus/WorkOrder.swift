@@ -47,7 +47,7 @@ public struct TaskOrder: Hashable, Sendable {
         }
     }
 
-    /// What to do; its id is the question's where there is an asker.
+    /// The work; its id is that of the request, if there is a requester.
     public var work: WorkOrder
     /// Milliseconds that the client waits in all, for refusals.
     public var limitMilliseconds: UInt32
@@ -55,7 +55,7 @@ public struct TaskOrder: Hashable, Sendable {
     public var remainingMilliseconds: UInt32
     /// Whether a worker has found before that it takes long.
     public var isLong: Bool
-    /// Where the answer goes; nil for an answer through the supervisor.
+    /// The destination of the answer; nil for an answer through the supervisor.
     public var asker: Asker?
 
     /// Makes an order.
@@ -99,7 +99,7 @@ public struct TaskAnswer: Hashable, Sendable {
         (isFailure, contentType, payload) = (true, MessageHeader.json, failure.wirePayload)
     }
 
-    /// Reads what ``message`` gives.
+    /// Decodes ``message``.
     init(_ message: Message) {
         task = message.header.correlation
         isFailure = message.header.kind == .failure

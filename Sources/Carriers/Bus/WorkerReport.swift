@@ -5,7 +5,7 @@ public import CairnCore
 public import FoundationEssentials
 internal import Platform
 
-/// What a worker says to a supervisor, through the sink.
+/// A message from a worker to a supervisor, through the sink.
 public enum WorkerReport: Hashable, Sendable {
     /// Sent until it is welcomed, and again to a new supervisor.
     case hello(WorkerHello)
@@ -18,13 +18,13 @@ public enum WorkerReport: Hashable, Sendable {
     /// A task was not done and may go to another worker; `isLong`: to one with room for tasks that
     /// take long.
     case refused(task: UUID, isLong: Bool)
-    /// A task takes long and goes on beside the others.
+    /// A task exceeds its expected time and runs beside the others.
     case tookLong(task: UUID)
-    /// A task was answered before, straight to its asker, or is not known.
+    /// The task was answered before, straight to its requester, or is unknown.
     case answered(task: UUID)
-    /// How the attempt at a chunk ended; sent until it is acknowledged.
+    /// The outcome of an attempt at a chunk; sent until it is acknowledged.
     case result(ChunkResult)
-    /// The worker takes nothing more.
+    /// The worker accepts no further work.
     case draining
     /// The worker ends.
     case bye
@@ -72,12 +72,11 @@ public enum WorkerReport: Hashable, Sendable {
         case .draining: self = .draining
         case .bye: self = .bye
         case let kind:
-            throw Failure(.invalidParameter, "a message of kind '\(kind)' came to the sink")
+            throw Failure(.invalidParameter, "unexpected message of kind '\(kind)' at the sink")
         }
     }
 
-    /// The process of a worker that speaks another worker protocol; nil for any other message than
-    /// its hello.
+    /// The process id of a worker with another worker protocol; nil for any message but its hello.
     public static func foreignProcess(in message: Message) -> Int32? {
         guard message.header.kind == .hello, WorkerHead.number(of: message) != WorkerWire.version,
             let hello = try? message.decode(WorkerHello.self), hello.processID > 1
@@ -87,7 +86,7 @@ public enum WorkerReport: Hashable, Sendable {
 }
 
 /// The first bytes of the metadata frame of every message between supervisor and workers: the
-/// number of the worker protocol, then what the message's kind needs.
+/// number of the worker protocol, then the fields of the message's kind.
 struct WorkerHead {
     private(set) var bytes = Data([WorkerWire.version])
     private var offset = 1
@@ -106,7 +105,7 @@ struct WorkerHead {
         bytes = message.metadata
     }
 
-    /// The protocol of a message; 1 for a build that did not say.
+    /// The protocol of a message; 1 for a build without a number.
     static func number(of message: Message) -> UInt8 {
         guard let first = message.metadata.first, first != UInt8(ascii: "{") else { return 1 }
         return first
@@ -143,7 +142,7 @@ struct WorkerHead {
 
     // MARK: Reading
 
-    /// Where a field of so many bytes begins.
+    /// Skips a field of `count` bytes; returns its offset.
     private mutating func pass(_ count: Int) throws(Failure) -> Int {
         guard bytes.count - offset >= count else {
             throw Failure(.invalidParameter, "the head of a worker message is cut short")
@@ -174,6 +173,6 @@ struct WorkerHead {
         }
     }
 
-    /// What has not been read.
+    /// The unread bytes.
     var rest: Data { Data(bytes.dropFirst(offset)) }
 }

@@ -5,7 +5,7 @@ internal import CairnCore
 internal import FoundationEssentials
 internal import Platform
 
-/// What deciding about an append needs to know of the log as committed.
+/// The committed state of the log that the decision about an append depends on.
 protocol CommittedLog {
     func lastPosition(of stream: StreamName) throws(Failure) -> Int64?
     func record(id: UUID) throws(Failure) -> RecordedEvent?
@@ -28,11 +28,11 @@ struct BatchPlan<Log: CommittedLog> {
     private var heads: [StreamName: Int64] = [:]
     /// Categories that the log does not have yet.
     private(set) var newCategories: Set<String> = []
-    /// What is new, in the order of the log.
+    /// The new records, in the order of the log.
     private(set) var new: NewRecords
 
-    /// Plans a batch, whose appends are then added, for a log with the given head, at a time not
-    /// before the head's.
+    /// Plans a batch for a log with the given head, at a time not before the head's; its appends
+    /// are added afterwards.
     init(for batch: [AppendBytes], log: Log, writers: Writers, head: Int64, time: Timestamp) {
         new = NewRecords(roomFor: batch)
         self.log = log
@@ -53,14 +53,14 @@ struct BatchPlan<Log: CommittedLog> {
             firstPosition: first, lastPosition: head, isRepeat: false, recordedAt: time)
     }
 
-    /// The answer to a repeat; nil for an append of which the log holds nothing, a failure for one
-    /// of which it holds something else.
+    /// The answer to a repeat; nil for a new append, a failure for one whose ids have other content
+    /// in the log.
     private mutating func earlierResult(_ append: AppendBytes) throws(Failure) -> AppendResult? {
         switch try earlierAppend(append) {
         case .none: return nil
         case .same(let result): return result
         case .other(let id, let position):
-            // Who was replaced is told that, not that its successor used the id.
+            // A fenced writer gets that refusal, not that its successor used the id.
             try writers.admit(append)
             throw Self.reused(id, at: position)
         }
@@ -75,7 +75,7 @@ struct BatchPlan<Log: CommittedLog> {
         return false
     }
 
-    /// Where the events of each part come in their streams, if all may come there.
+    /// The expected positions of each part in its stream, provided all are accepted.
     private func expectedPlaces(_ append: AppendBytes) throws(Failure) -> [Int64] {
         var newHeads: [(stream: StreamName, last: Int64)] = []
         var places: [Int64] = []
@@ -93,7 +93,7 @@ struct BatchPlan<Log: CommittedLog> {
         return places
     }
 
-    /// The categories that the append begins, if there may be so many.
+    /// The new categories of the append, if the bound allows them.
     private func admittedCategories(
         of append: AppendBytes, _ places: [Int64]
     ) throws(Failure) -> Set<String> {
@@ -131,11 +131,11 @@ struct BatchPlan<Log: CommittedLog> {
         return try log.lastPosition(of: stream)
     }
 
-    /// What the log (or this plan) holds already of an append.
+    /// The part of an append that the log (or this plan) already holds.
     private enum Earlier {
-        /// None of its events.
+        /// No event of it.
         case none
-        /// All of it, at these positions.
+        /// The whole append, at these positions.
         case same(AppendResult)
         /// Some of its events, or one of its ids with other content.
         case other(UUID, at: Int64)
@@ -210,7 +210,7 @@ struct BatchPlan<Log: CommittedLog> {
 }
 
 extension AppendLimits {
-    /// Refuses what may never be appended, whatever the log holds.
+    /// Refuses appends that are invalid for any log.
     static func check(_ append: AppendBytes) throws(Failure) {
         var byteCount = 0
         for part in append.parts {

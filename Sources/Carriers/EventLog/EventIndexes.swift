@@ -5,23 +5,22 @@ internal import CairnCore
 internal import FoundationEssentials
 internal import SQLite
 
-/// Where events lie by their ids, their streams and their categories.
+/// The indexes of events by id, stream and category.
 ///
-/// A commit writes rows of the table `event` and nothing else: to put each event into three more
-/// trees at once would touch a page for every stream in it, and costs more than the rest of the
-/// commit. Some thousand events later they are all put there in one go, in the order of each tree.
-/// Until then whoever reads goes through the events after `through` one by one, and the writer
-/// remembers their ids. Used by the writer's thread alone.
+/// A commit writes rows of the table `event` alone: three more trees would touch a page for every
+/// stream of each commit, at more cost than the rest of it. Some thousand events later all of them
+/// are indexed at once, in the order of each tree. Until then readers scan the events after
+/// `through`, and the writer remembers their ids. Used by the writer's thread alone.
 struct EventIndexes: ~Copyable {
-    /// In a moment in which nobody waits, so many events are worth a transaction of their own.
+    /// Number of pending events worth a transaction of their own while the log is idle.
     static let worthwhileCount = 1_024
-    /// So many are not put off any longer.
+    /// Number of pending events at which indexing is no longer deferred.
     static let dueCount = 4_096
-    /// Beyond so many nothing is appended before they are in: a disk without room for indexes is
+    /// Number of pending events at which appends are refused: a disk without room for indexes is
     /// full.
     static let bound = 65_536
 
-    /// So many are taken together where a whole file is indexed.
+    /// Number of events per step when a whole file is indexed.
     private static let stepCount: Int64 = 20_000
 
     /// The last event that is in the indexes.
@@ -41,7 +40,7 @@ struct EventIndexes: ~Copyable {
         guard try state.step() else {
             throw SQLiteError(
                 extendedCode: 11, operation: "open",
-                reason: "it does not say how far its indexes go")
+                reason: "it does not state the position of its indexes")
         }
         let through = state.integer(0)
         var recent = RecentIDs()
@@ -61,8 +60,7 @@ struct EventIndexes: ~Copyable {
 
     /// Whether the log has an event with this id.
     ///
-    /// Nearly always that is known without a look at the file: ids that begin with their time come
-    /// in about that order.
+    /// The answer rarely needs the file: time-ordered ids arrive in about that order.
     mutating func holds(_ id: UUID) throws(SQLiteError) -> Bool {
         if recent.place(of: id) != nil { return true }
         if id.isTimeOrdered, id.isTimeOrdered(after: newest) { return false }
@@ -78,7 +76,7 @@ struct EventIndexes: ~Copyable {
         return try statement.step()
     }
 
-    /// Takes in what has just been committed.
+    /// Adds the ids and rows of a commit.
     mutating func append(_ ids: [UUID], _ committed: EventRuns) {
         for id in ids { recent.append(id) }
         runs.append(committed)
@@ -137,7 +135,7 @@ struct EventIndexes: ~Copyable {
         after: Int64, through: Int64, isInOrder: Bool, to connection: Connection
     ) throws(SQLiteError) {
         var insert = try connection.prepare(
-            // As with the rows of `event`: who writes rolls all back.
+            // As with the rows of `event`: the writer rolls the whole transaction back.
             "INSERT OR FAIL INTO event_id SELECT id, position FROM event WHERE position > ?1 "
                 + "AND position <= ?2 ORDER BY \(isInOrder ? "position" : "id")")
         try insert.bind(1, after)
@@ -145,7 +143,7 @@ struct EventIndexes: ~Copyable {
         try insert.run()
     }
 
-    /// The runs of events that the file has; `see` is told the id of each, nil where that is none.
+    /// The runs of events in the file; `see` gets the id of each, nil for a malformed one.
     private static func runs(
         after: Int64, through: Int64, of connection: Connection, see: (UUID?) -> Void = { _ in }
     ) throws(SQLiteError) -> EventRuns {

@@ -5,8 +5,8 @@ internal import SQLite
 
 /// Writes rows of the table `event`, many with one statement.
 ///
-/// What SQLite does once for a statement costs about as much as a third of a row. Used by the
-/// writer's thread, inside a transaction that is rolled back when this throws.
+/// SQLite's fixed cost of a statement is about a third of a row. Used by the writer's thread,
+/// inside a transaction that is rolled back when this throws.
 struct EventInsertion {
     /// The rows of each statement, of the greatest first.
     private static let sizes = [64, 16, 4, 1]
@@ -29,7 +29,7 @@ struct EventInsertion {
         self.statements = statements
     }
 
-    /// Writes rows whose bytes lie among these.
+    /// Inserts rows whose bytes are ranges of `bytes`.
     func write(_ rows: [EventRow], from bytes: RawSpan) throws(SQLiteError) {
         var start = 0
         for sized in statements {

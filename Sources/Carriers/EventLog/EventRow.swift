@@ -4,7 +4,7 @@
 internal import CairnCore
 internal import SQLite
 
-/// A row of the table `event` that is to be written; its bytes lie among those of its commit.
+/// A row of the table `event` to be inserted; its bytes are ranges of those of its commit.
 struct EventRow {
     private static let columnCount = 10
 
@@ -13,17 +13,17 @@ struct EventRow {
     /// Microseconds since 1970.
     let time: Int64
     let place: NewRecords.Place
-    /// Where its record begins among the bytes of the commit.
+    /// Offset of its record in the bytes of the commit.
     let start: Int
     let checksum: UInt32
 
-    /// The statement that writes so many rows, at the positions after the last one in the table.
+    /// The statement that inserts `count` rows at the positions after the last one in the table.
     ///
-    /// SQLite gives the positions: told them, it would look for each in the table before it goes to
-    /// its end.
+    /// SQLite assigns the positions: for given ones it would search the table each time before it
+    /// goes to the end.
     ///
-    /// `OR FAIL`: whoever writes rolls all back. Else SQLite would copy each page that the
-    /// statement changes, to take back its rows alone.
+    /// `OR FAIL`: the caller rolls the transaction back. Otherwise SQLite would copy each page that
+    /// the statement changes, to undo it alone.
     static func insertion(of count: Int) -> String {
         let row = "(" + Array(repeating: "?", count: columnCount).joined(separator: ", ") + ")"
         return "INSERT OR FAIL INTO event (stream, stream_position, category, "

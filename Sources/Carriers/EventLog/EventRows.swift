@@ -5,14 +5,14 @@ internal import CairnCore
 internal import Platform
 internal import SQLite
 
-/// Rows of the table `event` as canonical bytes: no column becomes a value of its own on the way.
+/// Rows of the table `event` as canonical bytes, without a value for each column.
 struct EventRows: ~Copyable {
-    /// What a statement has to select.
+    /// The columns that a statement must select.
     static let columns = """
         event.position, event.stream, stream_position, recorded_at, id, schema, type, metadata, data, \
         crc
         """
-    /// Names remembered at most; beyond, all are forgotten and read again.
+    /// Most names remembered; beyond it all are dropped and read again.
     private static let bound = 50_000
 
     private var findName: Statement
@@ -24,8 +24,8 @@ struct EventRows: ~Copyable {
         findName = try connection.prepare("SELECT name FROM stream WHERE number = ?1")
     }
 
-    /// Appends the canonical bytes of a row to others; throws where it is not what was stored, and
-    /// then appends nothing.
+    /// Appends the canonical bytes of a row to others; throws for a damaged row, and then appends
+    /// nothing.
     mutating func append(
         _ row: borrowing RowScan, to records: inout CanonicalRecords
     ) throws(LogFault) {

@@ -3,8 +3,7 @@
 
 internal import SQLite
 
-/// Where the events of streams and categories lie, as runs: neighbours in the log that are of the
-/// same one.
+/// The positions of the events of streams and categories, as runs of neighbours in the log.
 ///
 /// An append of many events to a stream is one run of it, and events of one category mostly follow
 /// on each other: so there are fewer runs than events, or as many at worst.
@@ -18,7 +17,7 @@ struct EventRuns {
     private(set) var streams: [Run] = []
     private(set) var categories: [Run] = []
 
-    /// Takes events that follow on each other, after all that were taken before.
+    /// Adds neighbouring events, after all earlier ones.
     mutating func append(stream: Int64, category: Int64, first: Int64, count: Int64) {
         Self.append(Run(number: stream, first: first, count: count), to: &streams)
         Self.append(Run(number: category, first: first, count: count), to: &categories)
@@ -38,7 +37,7 @@ struct EventRuns {
         }
     }
 
-    /// Forgets all; with `keepingCapacity` the room stays.
+    /// Removes all runs; with `keepingCapacity` the storage stays.
     mutating func removeAll(keepingCapacity: Bool) {
         streams.removeAll(keepingCapacity: keepingCapacity)
         categories.removeAll(keepingCapacity: keepingCapacity)

@@ -22,7 +22,7 @@ public protocol EventReader {
     func categoryHeads() throws(Failure) -> [String: Int64]
 
     /// Events in the order of the log, bounded in number and in bytes (but at least one, if there
-    /// is one). Throws `corrupt`, naming the sequence number, when a record is not what was stored.
+    /// is one). Throws `corrupt`, naming the sequence number, for a damaged record.
     func read(_ range: ReadRange) throws(Failure) -> EventSlice
 
     /// Checks whole commit batches, from the first that ends after `after`, until about `limit`
@@ -36,17 +36,15 @@ public protocol EventReader {
 public protocol EventStore: EventReader {
     /// Commits several independent appends at once, in their order.
     ///
-    /// Each is atomic over its streams; one that is refused leaves no trace and does not touch its
-    /// neighbours. Global positions are given out without a gap. When this returns, what is said to
-    /// be appended is durable.
+    /// Each is atomic over its streams; a refused one leaves no trace and does not affect its
+    /// neighbours. Global positions have no gaps. On return the accepted appends are durable.
     func append(batch: [AppendBytes]) -> CommittedBatch
 
-    /// Makes the asker the only writer of a category and fences the one before it; durable when it
-    /// returns.
+    /// Makes the caller the only writer of a category and fences the writer before it; durable on
+    /// return.
     ///
-    /// An instance that has claimed before gets its epoch of then, even where that has been fenced
-    /// meanwhile: a request that arrives twice does no harm. Throws `invalidParameter`, `tooLarge`,
-    /// `noSpace`, `internal`.
+    /// Idempotent: an instance that has claimed before gets its earlier epoch, even if that has
+    /// been fenced meanwhile. Throws `invalidParameter`, `tooLarge`, `noSpace`, `internal`.
     func claim(_ request: ClaimRequest) throws(Failure) -> WriterClaim
 }
 
@@ -77,7 +75,7 @@ extension EventStore {
     }
 }
 
-/// What a group commit did.
+/// The result of a group commit.
 public struct CommittedBatch: Sendable {
     /// One result for each append, in their order.
     ///
@@ -85,7 +83,7 @@ public struct CommittedBatch: Sendable {
     /// `actual=none`), `fenced` (details hold `epoch=<the newest>`), `idReused`,
     /// `invalidParameter`, `tooLarge`, `noSpace`, `corrupt`, `internal`.
     public var results: [Result<AppendResult, Failure>]
-    /// What is new in the log, in its order.
+    /// The new records, in the order of the log.
     public var records: CanonicalRecords
     /// Neighbours of one category among the new records, in their order.
     public var runs: [Run]
@@ -94,7 +92,7 @@ public struct CommittedBatch: Sendable {
     public struct Run: Hashable, Sendable {
         /// The category.
         public var category: String
-        /// Which of the new records.
+        /// The indices of its records among the new ones.
         public var records: Range<Int>
     }
 
@@ -129,7 +127,7 @@ public struct CommittedBatch: Sendable {
 public struct EventSlice: Hashable, Sendable {
     /// The events, in the order of the log.
     public var events: [RecordedEvent]
-    /// Whether there was nothing more to read.
+    /// Whether the end was reached.
     public var isLast: Bool
 
     /// Makes a slice.
@@ -139,9 +137,9 @@ public struct EventSlice: Hashable, Sendable {
     }
 }
 
-/// Which events to read.
+/// A range of events to read.
 public struct ReadRange: Hashable, Sendable {
-    /// Which streams.
+    /// The streams to read.
     public enum Filter: Hashable, Sendable {
         /// The whole log.
         case all
@@ -151,13 +149,13 @@ public struct ReadRange: Hashable, Sendable {
         case category(String)
     }
 
-    /// Only events after this global position; 0 for the beginning.
+    /// Exclusive lower bound, a global position; 0 for the beginning.
     public var after: Int64
-    /// At most so many events.
+    /// Most events.
     public var limit: Int
-    /// At most so many bytes of stored records, but at least one event.
+    /// Most bytes of stored records; at least one event is read.
     public var byteLimit: Int
-    /// Which streams.
+    /// The streams to read.
     public var filter: Filter
 
     /// Makes a range.
@@ -169,11 +167,11 @@ public struct ReadRange: Hashable, Sendable {
     }
 }
 
-/// The bounds of what is appended.
+/// The bounds of an append.
 public enum AppendLimits {
     /// Events in one append, over all its streams.
     public static let eventCount = 1_000
-    /// Categories of a log: each has a place in what the log says of itself twice a second.
+    /// Most categories of a log: each has an entry in the head messages, twice a second.
     public static let categoryCount = 1_000
     /// Bytes of one event's payload.
     public static let eventByteCount = 1 << 20

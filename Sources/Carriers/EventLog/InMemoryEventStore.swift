@@ -16,7 +16,7 @@ public final class InMemoryEventStore: EventStore {
 
     private let clock: () -> Timestamp
     private var records: [RecordedEvent] = []
-    /// Of each record's canonical bytes.
+    /// Byte count of each record's canonical form.
     private var byteCounts: [Int] = []
     private var heads: [StreamName: Int64] = [:]
     private var positions: [UUID: Int] = [:]
@@ -59,7 +59,7 @@ public final class InMemoryEventStore: EventStore {
         batches.append(Batch(last: Int64(records.count), hash: chain.value))
     }
 
-    /// Makes the asker the only writer of a category.
+    /// Makes the caller the only writer of a category.
     public func claim(_ request: ClaimRequest) throws(Failure) -> WriterClaim {
         let claim = try writers.claim(for: request, after: head())
         writers.keep(claim)
@@ -114,7 +114,7 @@ extension InMemoryEventStore: CommittedLog {
 }
 
 extension ReadRange.Filter {
-    /// Whether events of the stream are wanted.
+    /// Whether the filter includes events of the stream.
     public func admits(_ stream: StreamName) -> Bool {
         switch self {
         case .all: true

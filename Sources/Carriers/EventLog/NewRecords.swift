@@ -3,7 +3,7 @@
 
 internal import CairnCore
 
-/// The records of one commit in their canonical bytes, and where the columns of each lie in these.
+/// The records of one commit in their canonical bytes, with the offsets of their columns.
 struct NewRecords {
     /// The columns of one record.
     struct Place {
@@ -24,17 +24,17 @@ struct NewRecords {
     private(set) var streams: [(name: StreamName, records: Range<Int>)] = []
     /// Their ids.
     var ids: RecentIDs
-    /// The time of all of them; nil while there is none.
+    /// The time of all records; nil for an empty commit.
     private(set) var time: Timestamp?
 
-    /// None yet, and room for those of a batch.
+    /// An empty commit with capacity for the records of a batch.
     init(roomFor batch: [AppendBytes]) {
         var (count, byteCount) = (0, 0)
         for append in batch {
             count += append.events.count
             byteCount += append.bytes.count
         }
-        // A record repeats what an append says once, the name of the stream.
+        // A record repeats the name of the stream, which an append has once.
         records = CanonicalRecords(byteCapacity: byteCount + 80 * count, capacity: count)
         places.reserveCapacity(count)
         ids = RecentIDs(capacity: count)
@@ -57,8 +57,8 @@ struct NewRecords {
             streams.append((stream, records.count - 1..<records.count))
         }
         let end = records.range(records.count - 1).count
-        // From the id to its end an event has the same bytes in an append as in a record, so places
-        // count from there.
+        // From the id to its end an event has the same bytes in an append as in a record, so
+        // offsets count from the end.
         let shift = end - event.data.upperBound
         func moved(_ range: Range<Int>) -> Range<Int> {
             range.lowerBound + shift..<range.upperBound + shift

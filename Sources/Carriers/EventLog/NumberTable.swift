@@ -4,11 +4,11 @@
 internal import CairnCore
 internal import SQLite
 
-/// The numbers that stand for stream and category names in the file, made on first use, and where
-/// streams end.
+/// The numbers of stream and category names in the file, assigned on first use, and the ends of
+/// streams.
 struct NumberTable: ~Copyable {
-    /// Streams remembered after the indexes have been written; beyond, all are forgotten and read
-    /// again.
+    /// Most streams remembered after the indexes have been written; beyond it all are dropped and
+    /// read again.
     private static let bound = 50_000
 
     private var findStream: Statement
@@ -20,7 +20,7 @@ struct NumberTable: ~Copyable {
     private var categories: [String: Int64] = [:]
     private var uncommittedCategories: [String: Int64] = [:]
 
-    /// Knows the streams of all events after a position: what is not in the indexes is looked up
+    /// A table of the streams of all events after a position, since unindexed events are looked up
     /// nowhere else.
     init(_ connection: Connection, after position: Int64) throws(SQLiteError) {
         let findStream = try connection.prepare("SELECT number FROM stream WHERE name = ?1")
@@ -48,19 +48,18 @@ struct NumberTable: ~Copyable {
         self.committed = committed
     }
 
-    /// What stands for a stream.
+    /// The numbers of a stream and its category.
     struct Numbers {
         var number: Int64
         var category: Int64
-        /// The stream's last position; nil while it is not known.
+        /// The stream's last position; nil while unknown.
         var last: Int64?
     }
 
-    /// The last position of a stream, as far as it was written over this table; nil where that is
-    /// not known.
+    /// The last position of a stream written through this table; nil for others.
     func lastPosition(of name: StreamName) -> Int64? { committed[name]?.last }
 
-    /// Says where a stream will end after the open transaction.
+    /// Sets the end of a stream as of the open transaction.
     mutating func end(_ name: StreamName, at position: Int64) {
         guard var numbers = uncommitted[name] ?? committed[name] else { return }
         numbers.last = position
@@ -106,7 +105,8 @@ struct NumberTable: ~Copyable {
         forgetUncommitted()
     }
 
-    /// Everything committed is in the indexes: what there is too much of can be read again.
+    /// Everything committed is in the indexes, so a surplus of entries can be dropped and read
+    /// again.
     mutating func forgetIfMany() {
         if committed.count > Self.bound { committed = [:] }
         if categories.count > Self.bound { categories = [:] }

@@ -4,10 +4,10 @@
 internal import CairnCore
 internal import FoundationEssentials
 
-/// Ids of events in the order in which they came, and the place of each among them.
+/// Ids of events in order of arrival, with their indices.
 ///
-/// An id that begins with its time and is greater than every such id before it is new without a
-/// look, as nearly all are; only for the others a table is made of what has come.
+/// A time-ordered id greater than all earlier ones is new without a lookup, as nearly all are; only
+/// for the others a table is built.
 struct RecentIDs {
     private(set) var ids: [UUID] = []
     /// The greatest that begins with its time.
@@ -16,7 +16,7 @@ struct RecentIDs {
     private var places: [UUID: Int] = [:]
     private var placed = 0
 
-    /// None, with room for some.
+    /// An empty set with a capacity.
     init(capacity: Int = 0) { ids.reserveCapacity(capacity) }
 
     /// Takes one that is not there.
@@ -35,7 +35,7 @@ struct RecentIDs {
         return places[id]
     }
 
-    /// Forgets all; with `keepingCapacity` the room stays.
+    /// Removes all ids; with `keepingCapacity` the storage stays.
     mutating func removeAll(keepingCapacity: Bool) {
         ids.removeAll(keepingCapacity: keepingCapacity)
         places.removeAll(keepingCapacity: keepingCapacity)

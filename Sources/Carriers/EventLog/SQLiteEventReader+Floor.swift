@@ -7,13 +7,13 @@ internal import Platform
 internal import SQLite
 
 extension LogArchive {
-    /// Where the archives of a log file lie.
+    /// The archive folder of a log file.
     static func folder(ofLog path: String) -> String {
         (path.lastIndex(of: "/").map { String(path[..<$0]) } ?? ".") + "/archives"
     }
 }
 
-/// What of a log is not in its file any more.
+/// The part of a log that has moved from its file into archives.
 extension SQLiteEventReader {
     /// The archives before this file, in the order of the log.
     func archives() throws(Failure) -> [LogArchive] {
@@ -32,8 +32,7 @@ extension SQLiteEventReader {
         }
     }
 
-    /// An event of an archive of this log, of those after `after`, of which the file says too
-    /// little; nil for none.
+    /// A fault at an archived event after `after` for which the file lacks an entry; nil for none.
     func archivedFault(
         in archive: SQLiteEventReader, after: Int64, through: Int64
     ) throws(Failure) -> LogFault? {
@@ -43,7 +42,7 @@ extension SQLiteEventReader {
         }
     }
 
-    /// Which log it is; nil for a file of version 1.
+    /// The log's incarnation; nil for a file of version 1.
     func incarnation() throws(Failure) -> UUID? {
         guard hasFloor else { return nil }
         return try query { () throws(SQLiteError) in
@@ -51,7 +50,7 @@ extension SQLiteEventReader {
         }
     }
 
-    /// The last position of a stream that lies in an archive; nil for none.
+    /// The last archived position of a stream; nil for none.
     func archivedPosition(of stream: String) throws(Failure) -> Int64? {
         let found = try value("SELECT archived FROM stream WHERE name = ?1") {
             statement throws(SQLiteError) in
@@ -60,8 +59,8 @@ extension SQLiteEventReader {
         return found.flatMap { $0 < 0 ? nil : $0 }
     }
 
-    /// The category's last event at or before `position` that this file knows of; nil where only
-    /// archives can tell.
+    /// The category's last event at or before `position` according to this file; nil where only the
+    /// archives have it.
     func lastGlobalPosition(
         inFileOf category: String, through position: Int64
     ) throws(Failure) -> Int64? {
@@ -85,7 +84,7 @@ extension SQLiteEventReader {
         }
     }
 
-    /// The end of the last batch that lies wholly at or before a position; 0 for none.
+    /// The end of the last batch wholly at or before a position; 0 for none.
     func batchEnd(through position: Int64) throws(Failure) -> Int64 {
         try query { () throws(SQLiteError) in
             var statement = try connection.prepare("SELECT max(last) FROM batch WHERE last <= ?1")

@@ -11,7 +11,7 @@ internal import SQLite
 /// It sees every commit at once and holds no lock between calls. Used by one thread at a time.
 public final class SQLiteEventReader: EventReader {
     let connection: Connection
-    /// Whether the file can say what is no longer in it: version 1 cannot.
+    /// Whether the file records its floor: version 1 does not.
     let hasFloor: Bool
     var eventRows: EventRows
     private var decoder = RecordDecoder()
@@ -89,12 +89,13 @@ public final class SQLiteEventReader: EventReader {
                 ? "SELECT position FROM archived_event WHERE id = ?1" : "SELECT 0 WHERE ?1 IS NULL")
     }
 
-    /// What is true of events that are not in the indexes yet.
+    /// The condition for events that are not in the indexes yet.
     private static let isPending = "event.position > (SELECT through FROM indexed)"
 
-    /// Where the events after ?1 lie of the stream or category with the name ?3, and its number: at
-    /// most ?2 runs from the index, from that on in which ?1 lies, and behind them the events that
-    /// are not in it yet, in one statement and so of one moment.
+    /// The runs of events after ?1 of the stream or category named ?3, with its number: at most ?2
+    /// runs from the index, from the run that contains ?1, then the events not yet indexed.
+    ///
+    /// One statement, for one consistent read.
     private static func runs(of kind: String) -> String {
         let number = "(SELECT number FROM \(kind) WHERE name = ?3)"
         return """
@@ -125,8 +126,8 @@ public final class SQLiteEventReader: EventReader {
         }
     }
 
-    /// The global position up to which events lie in archives, and are no longer read from this
-    /// file; 0 for none.
+    /// The global position up to which events are archived and no longer read from this file; 0 for
+    /// none.
     func floor() throws(Failure) -> Int64 {
         try query { () throws(SQLiteError) in
             defer { findFloor.reset() }
@@ -134,7 +135,7 @@ public final class SQLiteEventReader: EventReader {
         }
     }
 
-    /// Where an event with this id lies in the archives; nil when none has it.
+    /// The archived position of the event with this id; nil for none.
     func archivedPosition(of id: UUID) throws(Failure) -> Int64? {
         try query { () throws(SQLiteError) in
             defer { findArchived.reset() }
@@ -152,7 +153,7 @@ public final class SQLiteEventReader: EventReader {
         return try lastIndexedPosition(of: stream)
     }
 
-    /// The same for a stream of which everything is in the indexes.
+    /// The last position of a stream whose events are all indexed.
     func lastIndexedPosition(of stream: StreamName) throws(Failure) -> Int64? {
         let inFile = try query { () throws(SQLiteError) in
             try Self.position(of: stream, &findIndexed)
@@ -218,7 +219,7 @@ public final class SQLiteEventReader: EventReader {
         }
     }
 
-    /// The records up to the first that is none, which has a checksum all the same.
+    /// Reads the records before the first malformed one, which has a valid checksum all the same.
     private func readSingly(_ records: CanonicalRecords) throws(Failure) -> EventSlice {
         var events: [RecordedEvent] = []
         for index in 0..<records.count {
@@ -227,7 +228,7 @@ public final class SQLiteEventReader: EventReader {
         }
         if events.isEmpty {
             throw Failure(
-                .corrupt, "sequence \(records.position(0)): the record does not have its form")
+                .corrupt, "sequence \(records.position(0)): the record is malformed")
         }
         return EventSlice(events: events, isLast: false)
     }
@@ -249,7 +250,7 @@ public final class SQLiteEventReader: EventReader {
         }
     }
 
-    /// One row more than wanted tells whether there is more.
+    /// One row beyond the limit shows that there are more.
     private static func limit(_ range: ReadRange) -> Int64 {
         Int64(min(max(0, range.limit), .max - 1)) + 1
     }
@@ -312,7 +313,7 @@ public final class SQLiteEventReader: EventReader {
     private static let streamColumn = 1
     private static let categoryColumn = 10
 
-    /// The same of the events of one stream or category, which each row names in a column.
+    /// Collects the events of one stream or category, which each row names in a column.
     private func collect(
         _ runs: [Run], of column: Int, _ range: ReadRange
     ) throws(Failure) -> Rows {
@@ -342,10 +343,10 @@ public final class SQLiteEventReader: EventReader {
                 guard try take(readRun, range, to: &rows) else { return rows }
             }
             guard rows.fault == nil else { return rows }
-            // What was in the file when its runs were read may be in an archive now.
+            // Events that were in the file when its runs were read may have been archived since.
             if next <= run.last, try floor() < next {
                 rows.fault = LogFault(
-                    position: next, message: "the index names an event that is not what it says")
+                    position: next, message: "the index entry does not match its event")
                 return rows
             }
         }
@@ -372,8 +373,8 @@ public final class SQLiteEventReader: EventReader {
         return true
     }
 
-    /// That the index of streams has left nothing out before a row, which comes after one with the
-    /// place `last`; nil for the first row.
+    /// Checks that the index of streams has no gap between the row with the position `last` and
+    /// this one; nil for the first row.
     private func check(
         _ row: borrowing RowScan, after last: Int64?
     ) throws(LogFault) {
@@ -400,8 +401,8 @@ public final class SQLiteEventReader: EventReader {
         }
     }
 
-    /// The next row; where the file is damaged there is none, and the rows say near which event
-    /// that is.
+    /// Advances to the next row; in a damaged file it ends the rows and records the position of the
+    /// damage.
     private func step(
         _ statement: inout RowScan, near position: Int64, _ rows: inout Rows
     ) throws(Failure) -> Bool {
@@ -425,18 +426,18 @@ public final class SQLiteEventReader: EventReader {
 public struct CanonicalSlice: Hashable, Sendable {
     /// Their canonical bytes, in the order of the log.
     public var records: CanonicalRecords
-    /// The global position of the last; nil when there is none.
+    /// Global position of the last event; nil for an empty page.
     public var last: Int64?
-    /// Whether there was nothing more to read.
+    /// Whether the end was reached.
     public var isLast: Bool
 }
 
-/// Records of the file, and what stopped their reading.
+/// Records of the file, with the fault that ended them.
 struct Rows {
     var records = CanonicalRecords()
-    /// The global position of the last; nil when there is none.
+    /// Global position of the last event; nil for an empty page.
     var last: Int64?
     var fault: LogFault?
-    /// Whether nothing more matched.
+    /// Whether the end was reached.
     var isLast = false
 }

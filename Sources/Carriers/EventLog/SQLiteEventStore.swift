@@ -29,7 +29,7 @@ public final class SQLiteEventStore: EventStore {
     private(set) var categories: Set<String>
     /// The number of frames from which on the write-ahead log is moved into the file.
     private static let checkpointFrames = 1_000
-    /// How many frames it had at the last such move; 0 when it has begun anew since.
+    /// Frames in the write-ahead log at the last checkpoint; 0 after it has restarted.
     private var movedFrames = 0
     /// Whether the file may still hold events that are in an archive.
     private var isEvicting: Bool
@@ -87,7 +87,7 @@ public final class SQLiteEventStore: EventStore {
         }
         throw Failure(
             .unreadable,
-            "'\(folder)' lies on a network file system; an event log must lie on a local disk")
+            "'\(folder)' is on a network file system; an event log needs a local disk")
     }
 
     static func lock(_ path: String) throws(Failure) -> FileLock {
@@ -111,7 +111,7 @@ public final class SQLiteEventStore: EventStore {
         return categories
     }
 
-    /// Where the log ends: its last position, that event's time, and the chain's value.
+    /// The end of the log: its last position, that event's time, and the hash chain's value.
     private static func tail(
         _ connection: Connection
     ) throws(SQLiteError) -> (Int64, Timestamp, HashChain) {
@@ -159,7 +159,7 @@ public final class SQLiteEventStore: EventStore {
         }
     }
 
-    /// After a group could not be committed: what fits on a full disk alone still gets in.
+    /// Commits appends one by one after a group failed: on a full disk small ones may still fit.
     private func appendSingly(_ batch: [AppendBytes]) -> CommittedBatch {
         batch.reduce(into: CommittedBatch(results: [])) { whole, append in
             whole.append(self.append(batch: [append]))
@@ -195,7 +195,7 @@ public final class SQLiteEventStore: EventStore {
         if connection.frameCount < movedFrames { movedFrames = 0 }
     }
 
-    /// Writes the rows of new events, and says where they lie.
+    /// Inserts the rows of new events, and adds their positions to `runs`.
     private func insert(_ new: NewRecords, _ runs: inout EventRuns) throws(SQLiteError) {
         var rows: [EventRow] = []
         rows.reserveCapacity(new.places.count)
@@ -226,7 +226,7 @@ public final class SQLiteEventStore: EventStore {
         }
     }
 
-    /// Makes the asker the only writer of a category.
+    /// Makes the caller the only writer of a category.
     public func claim(_ request: ClaimRequest) throws(Failure) -> WriterClaim {
         let claim = try writers.claim(for: request, after: committedHead)
         do {
@@ -242,9 +242,8 @@ public final class SQLiteEventStore: EventStore {
 
     // MARK: Indexes
 
-    /// Puts what was committed since the last time into the indexes by id, stream and category,
-    /// when there is enough of it: a thousand events in a moment in which nobody waits, else four
-    /// thousand.
+    /// Indexes the events committed since the last call by id, stream and category, if enough are
+    /// pending: a thousand when idle, else four thousand.
     ///
     /// Blocks some milliseconds. Throws `noSpace`, `corrupt`, `internal`; then nothing has changed.
     public func writeIndexesIfDue(isIdle: Bool) throws(Failure) {
@@ -303,9 +302,10 @@ public final class SQLiteEventStore: EventStore {
         isEvicting = true
     }
 
-    /// Removes up to `limit` events from the file that are in an archive; whether there are more.
+    /// Removes up to `limit` archived events from the file; whether there are more.
     ///
-    /// Killed between two calls, it goes on after the next start. The room is used for new events.
+    /// After a crash between two calls it continues with the next start. The space is used for new
+    /// events.
     public func evict(limit: Int) throws(Failure) -> Bool {
         guard isEvicting else { return false }
         let floor = try reader.floor()
@@ -322,17 +322,15 @@ public final class SQLiteEventStore: EventStore {
 
     // MARK: Checkpoints
 
-    /// Moves the write-ahead log into the file when it has about a thousand pages, 8 MiB.
+    /// Checkpoints the write-ahead log at about a thousand pages, 8 MiB.
     ///
-    /// It is then written again from its beginning: to sync bytes that a file has already takes
-    /// half as long as to sync bytes by which it grows. For the moments in which nobody waits for a
-    /// commit.
+    /// It is then overwritten from its beginning: a sync of bytes within a file takes half as long
+    /// as one of bytes by which it grows. To be called while no commit is waiting.
     public func checkpointIfDue() throws(Failure) {
         if isCheckpointDue { try checkpoint() }
     }
 
-    /// Moves the write-ahead log into the file; with `truncating` it is emptied, as at an orderly
-    /// end.
+    /// Moves the write-ahead log into the file; `truncating` empties it, as at an orderly end.
     ///
     /// A reader in the middle of a page may keep some of it back.
     public func checkpoint(truncating: Bool = false) throws(Failure) {
@@ -347,7 +345,7 @@ public final class SQLiteEventStore: EventStore {
     /// A sentence about the library underneath, for the start of a process's output.
     public static var libraryVersion: String { "SQLite " + Connection.libraryVersion }
 
-    /// Limits the file to so many pages, as a full disk would; for tests.
+    /// Limits the file to `count` pages, as a full disk would; for tests.
     package func limitPages(to count: Int) throws(Failure) {
         do {
             try connection.execute("PRAGMA max_page_count = \(count)")
@@ -397,7 +395,7 @@ extension SQLiteEventStore: CommittedLog {
 }
 
 extension SQLiteEventStore {
-    /// A PRAGMA of the writing connection, as an operator may ask for it.
+    /// A PRAGMA of the writing connection, for operators.
     package func setting(_ name: String) throws(Failure) -> Int64? {
         do {
             return try connection.integer("PRAGMA \(name)")

@@ -11,7 +11,7 @@ internal import SQLite
 enum SQLiteSchema {
     /// `CRNL`, in the file's header.
     static let applicationID: Int64 = 0x4352_4e4c
-    /// The newest form of the tables that this build knows.
+    /// Newest schema version of this build.
     static let version: Int64 = 4
 
     private static let eventTable = """
@@ -48,7 +48,7 @@ enum SQLiteSchema {
         ) STRICT;
         """
 
-    /// What version 2 has beyond version 1.
+    /// Version 2 adds incarnations.
     ///
     /// Incarnation 1 of every log begins before its first event; the other tables begin empty.
     static let additionsOfVersion2 = """
@@ -82,7 +82,7 @@ enum SQLiteSchema {
         ALTER TABLE category ADD COLUMN archived INTEGER NOT NULL DEFAULT 0;
         """
 
-    /// What version 3 has beyond version 2: indexes that are written some time after the events.
+    /// Version 3 adds indexes that are written some time after the events.
     ///
     /// It also had `stream_event` and `category_event`, with one row for each event.
     static let additionsOfVersion3 = """
@@ -97,7 +97,7 @@ enum SQLiteSchema {
         INSERT INTO indexed (through, newest_id) VALUES (0, NULL);
         """
 
-    /// What version 4 has instead: one row for neighbours.
+    /// Version 4 replaces them with one row for each run of neighbours.
     static let additionsOfVersion4 = """
         CREATE TABLE stream_run (
             stream INTEGER NOT NULL,
@@ -113,7 +113,7 @@ enum SQLiteSchema {
         ) STRICT, WITHOUT ROWID;
         """
 
-    /// What a file of an older version needs to be read as one of this version.
+    /// The views that present a file of an older version as one of this version.
     static func views(of found: Int64) -> String {
         // Before version 3 the table `event` had its own indexes.
         let (streams, categories) =
@@ -140,8 +140,8 @@ enum SQLiteSchema {
         PRAGMA temp_store = MEMORY;
         """
 
-    /// Makes the tables in an empty file, adds what an older build's file lacks, or checks that the
-    /// file is a log this build knows.
+    /// Creates the tables in an empty file, migrates an older build's file, or checks that the file
+    /// is a log this build knows.
     ///
     /// The connection is ready for writing afterwards.
     static func prepare(_ connection: Connection) throws(Failure) {
@@ -164,8 +164,7 @@ enum SQLiteSchema {
         }
     }
 
-    /// Makes the log another one than that it was copied from: a new incarnation, in which whoever
-    /// wrote before is fenced.
+    /// Begins a new incarnation of a copied log, in which every earlier writer is fenced.
     static func beginIncarnation(_ connection: Connection) throws(SQLiteError) {
         let head = "(SELECT coalesce(max(position), 0) FROM event)"
         try connection.transaction { () throws(SQLiteError) in
@@ -197,10 +196,10 @@ enum SQLiteSchema {
         }
     }
 
-    /// Gives the events of an older file a table without indexes of its own, and the indexes beside
-    /// it.
+    /// Moves the events of an older file to a table without indexes of its own, and the indexes
+    /// beside it.
     ///
-    /// Takes once the time and the room of a copy of all events.
+    /// A one-time cost in time and space of a copy of all events.
     private static func moveIndexes(_ connection: Connection) throws(SQLiteError) {
         let columns =
             "position, stream, stream_position, category, recorded_at, id, type, schema, metadata, "
@@ -251,7 +250,7 @@ enum SQLiteSchema {
     private static let notALog: Int32 = 26
     private static let newerSchema: Int32 = -1
 
-    /// Why the file could not be opened, in one sentence.
+    /// The reason an open failed, in one sentence.
     static func opening(_ path: String, _ error: SQLiteError) -> Failure {
         let code: Failure.Code =
             if error.extendedCode == newerSchema {
@@ -266,8 +265,7 @@ enum SQLiteSchema {
 }
 
 extension Failure {
-    /// What a failed statement on an open log means; of a damaged file it names the path, where
-    /// that is given.
+    /// The failure of a statement on an open log; for a damaged file it names `path`, if given.
     init(log error: SQLiteError, at path: String? = nil) {
         let code: Code = error.isNoSpace ? .noSpace : error.isCorrupt ? .corrupt : .internal
         if code == .corrupt, let path {
@@ -279,8 +277,7 @@ extension Failure {
 }
 
 extension LogFault {
-    /// What a failed statement means that was to read a file at an event, or behind the one before
-    /// it.
+    /// The failure of a statement that reads a file at an event, or after the one before it.
     init(near position: Int64, in path: String, _ error: SQLiteError) {
         self.init(
             position: position, message: "the file '\(path)' cannot be read there: \(error.reason)")

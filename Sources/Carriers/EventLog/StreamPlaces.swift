@@ -3,14 +3,14 @@
 
 internal import SQLite
 
-/// Finds out whether an event's stream has the event before it, which a read and a verification ask
-/// of the first event that they meet of a stream.
+/// Checks that an event's stream has the preceding event, for the first event of each stream that a
+/// read or a verification meets.
 struct StreamPlaces: ~Copyable {
     private var findIndexed: Statement
     private var findPending: Statement
     private var findArchived: Statement
 
-    /// - Parameter hasFloor: Whether the file can say what is no longer in it.
+    /// - Parameter hasFloor: Whether the file records its floor.
     init(_ connection: Connection, hasFloor: Bool) throws(SQLiteError) {
         let indexed = try connection.prepare(
             "SELECT stream_position FROM event WHERE position = (SELECT min(first + count, ?2) - 1 "

@@ -5,9 +5,9 @@ internal import CairnCore
 internal import FoundationEssentials
 internal import SQLite
 
-/// Who may append to which category: the newest claim of each.
+/// The current writer of each category: its newest claim.
 ///
-/// It keeps a process that was stopped, and replaced meanwhile, from writing when it wakes up.
+/// It fences a process that was suspended and replaced meanwhile.
 struct Writers {
     /// Claims remembered of one category.
     static let claimBound = 100
@@ -27,7 +27,7 @@ struct Writers {
             let writer = asked.map { "a writer of epoch \($0)" } ?? "a writer without an epoch"
             let holder =
                 newest.map { "epoch \($0.epoch) (\($0.holder)) writes '\(category)'" }
-                ?? "nobody has claimed '\(category)'"
+                ?? "the category '\(category)' is not claimed"
             throw Failure(
                 .fenced, "the append to '\(append.stream)' comes from \(writer), but \(holder) now",
                 details: ["epoch=" + (newest.map { "\($0.epoch)" } ?? "none")])
@@ -56,7 +56,7 @@ struct Writers {
             holder: request.holder, after: head)
     }
 
-    /// Makes a claim the newest of its category; one that is kept already changes nothing.
+    /// Makes a claim the newest of its category; idempotent.
     mutating func keep(_ claim: WriterClaim) {
         var kept = claims[claim.category] ?? []
         guard claim.epoch > kept.last?.epoch ?? 0 else { return }
@@ -86,7 +86,7 @@ extension Writers {
         }
     }
 
-    /// Writes a claim, unless it is there, and forgets what `claimBound` no longer covers.
+    /// Stores a claim, unless present, and removes those beyond `claimBound`.
     static func store(_ claim: WriterClaim, in connection: Connection) throws(SQLiteError) {
         var insert = try connection.prepare(
             """

@@ -17,34 +17,35 @@ extension RecordedQuestion {
     public var waitingByteCount: Int { 0 }
 }
 
-/// An answer that is recorded, with what is compared when its request is asked again.
+/// A recorded answer, with the part that is compared when its request is executed again.
 public protocol RecordedAnswer: Hashable, Sendable {
     /// About how many bytes wait with it to be written, where they can be many.
     var waitingByteCount: Int { get }
-    /// It without what depends on when it was asked: the sequence number up to which the log was
-    /// known, and whether the log was in reach.
+    /// The answer without its time-dependent parts: the sequence number of the log, and whether the
+    /// log was reachable.
     var timeless: Self { get }
-    /// The bytes whose SHA-256 is the answer's digest, of a ``timeless`` answer.
+    /// The bytes of a ``timeless`` answer whose SHA-256 is its digest.
     ///
-    /// Throws `Failure` for an answer that JSON cannot say.
+    /// Throws `Failure` for an answer without a JSON form.
     func digested() throws(Failure) -> [UInt8]
-    /// What of them counts against ``RecordedRequest/answerByteLimit``.
+    /// The share of those bytes that counts against ``RecordedRequest/answerByteLimit``.
     func keptByteCount(digested: Int) -> Int
-    /// The same bytes as builds before this one had them.
+    /// The digested bytes of earlier builds.
     var formerlyDigested: [[UInt8]] { get }
-    /// How a line has it.
+    /// The form of the answer in a line.
     associatedtype Kept: Codable & Sendable
-    /// What a line has of it; nil where text cannot hold it.
+    /// The answer as kept in a line; nil where text cannot hold it.
     var kept: Kept? { get }
     /// The answer that a line has.
     init(kept: Kept)
-    /// What is compared field by field; throws `Failure` for an answer that JSON cannot say.
+    /// The value that is compared field by field; throws `Failure` for an answer without a JSON
+    /// form.
     func compared() throws(Failure) -> JSONValue
     /// Layers that are missing because their data is gone or damaged.
     var losses: [Failure] { get }
 }
 
-/// An operation whose requests are recorded, without its types.
+/// An operation whose requests are recorded, type-erased.
 public struct RecordedOperation: Sendable {
     /// Its name on the bus and in a line.
     public let name: String
@@ -86,7 +87,7 @@ extension SuggestRequest: RecordedQuestion {}
 extension ReverseGeocodeRequest: RecordedQuestion {}
 
 extension QueryRequest: RecordedQuestion {
-    /// Of its ids, its shape and its clause.
+    /// Size of its ids, its shape and its clause.
     public var waitingByteCount: Int {
         8 * (objectIDs?.count ?? 0) + 16 * (spatialFilter?.geometry.coordinateCount ?? 0)
             + (clause?.utf8.count ?? 0)
@@ -94,7 +95,7 @@ extension QueryRequest: RecordedQuestion {
 }
 
 extension FindRequest: RecordedQuestion {
-    /// Of its clauses.
+    /// Size of its clauses.
     public var waitingByteCount: Int {
         layerDefinitions.values.reduce(0) { $0 + $1.utf8.count }
     }
@@ -109,19 +110,19 @@ extension RecordedAnswer where Self: Codable {
     public func digested() throws(Failure) -> [UInt8] {
         Array(try CairnJSON.encode(timeless))
     }
-    /// All.
+    /// All of the digested bytes.
     public func keptByteCount(digested: Int) -> Int { digested }
-    /// None.
+    /// No earlier form.
     public var formerlyDigested: [[UInt8]] { [] }
     /// The answer.
     public var kept: Self? { self }
-    /// The same.
+    /// The answer is its own kept form.
     public init(kept: Self) { self = kept }
     /// Its JSON.
     public func compared() throws(Failure) -> JSONValue {
         try CairnJSON.decode(JSONValue.self, from: try CairnJSON.encode(timeless))
     }
-    /// None.
+    /// No losses.
     public var losses: [Failure] { [] }
 }
 
@@ -171,7 +172,7 @@ extension ReverseGeocodeAnswer: RecordedAnswer {
 // MARK: Answers that are bytes
 
 extension QueryAnswer: RecordedAnswer {
-    /// Of its body.
+    /// Size of its body.
     public var waitingByteCount: Int { body.count }
 
     /// Without its sequence number and staleness.
@@ -190,7 +191,8 @@ extension QueryAnswer: RecordedAnswer {
     /// The body alone.
     public func keptByteCount(digested: Int) -> Int { body.count }
 
-    /// Of a part of a find: where the next begins without its feature, or by bytes alone.
+    /// Earlier forms for a part of a find, where the next begins without its feature or by bytes
+    /// alone.
     public var formerlyDigested: [[UInt8]] {
         guard let next, next.place != nil else { return [] }
         return [
@@ -204,13 +206,13 @@ extension QueryAnswer: RecordedAnswer {
         String(validating: body, as: UTF8.self).map { KeptBody(body: $0, next: next) }
     }
 
-    /// The body as JSON, or as text where it is a part that is no JSON by itself.
+    /// The body as JSON; as text for a part that is not JSON by itself.
     public func compared() throws(Failure) -> JSONValue {
         let value = try? CairnJSON.decode(JSONValue.self, from: Data(body))
         return value ?? .string(String(decoding: body, as: UTF8.self))
     }
 
-    /// Failures of layers, which finds list; none in a part that is no JSON by itself.
+    /// Failures of layers, listed by finds; empty for a part that is not JSON by itself.
     public var losses: [Failure] {
         struct Listed: Decodable {
             struct Failure: Decodable { var message: String }

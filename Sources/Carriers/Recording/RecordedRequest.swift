@@ -5,15 +5,15 @@ public import CairnModel
 public import FoundationEssentials
 internal import Platform
 
-/// One line of a recording: an exchange with what it takes to answer the request again.
+/// One line of a recording: an exchange with the data needed to execute the request again.
 public struct RecordedRequest: Sendable {
-    /// The version of the form: 1 is that of lines whose operation is none of queries, 2 that of
-    /// queries and 3 of finds.
+    /// Version of the form: 1 for lines whose operation is not a query, 2 for queries and 3 for
+    /// finds.
     public static let form = 3
     /// The longest answer that is kept whole, in bytes of JSON; of longer ones only the digest is.
     public static let answerByteLimit = 32 << 10
 
-    /// When it was answered.
+    /// The time of the answer.
     public var at: Timestamp
     /// The process that answered, `cairn-gateway`.
     public var process: String
@@ -24,13 +24,13 @@ public struct RecordedRequest: Sendable {
     public var skipped: Int
     /// The sequence number of the state that answered.
     public var sequence: Int64
-    /// The incarnation of the log that has the number; nil where it was not known, as by builds
-    /// that did not record it.
+    /// The incarnation of the log with that number; nil while unknown, and in recordings of older
+    /// builds.
     public var incarnation: UUID?
     /// The locator file that answered; nil for maps.
     public var locator: ContentID?
-    /// The datasets of the layers with a hit, or that were queried, as far as they were known; nil
-    /// for locators.
+    /// The datasets of the layers with a hit, or that were queried, as far as known; nil for
+    /// locators.
     public var datasets: [ContentID]?
     /// The SHA-256 of the answer as JSON.
     public var answerDigest: ContentID
@@ -38,11 +38,11 @@ public struct RecordedRequest: Sendable {
     public let operation: String
     /// The request.
     public let request: any RecordedQuestion
-    /// The answer, without what depends on when it was asked; nil where it is too long, or text
-    /// cannot hold it.
+    /// The answer without its time-dependent parts; nil when too long, or where text cannot hold
+    /// it.
     public var answer: (any RecordedAnswer)?
 
-    /// Puts a line together; throws `Failure` for an answer that JSON cannot say.
+    /// Assembles a line; throws `Failure` for an answer without a JSON form.
     public init<Request: RecordedQuestion, Answer: RecordedAnswer>(
         _ operation: Operation<Request, Answer>, _ request: Request, _ answer: Answer,
         at: Timestamp, process: String, build: String, skipped: Int, sequence: Int64,
@@ -80,16 +80,16 @@ extension RecordedAnswer {
     /// The answer as a line gives it back; nil where a line cannot have it.
     fileprivate var asKept: Self? { kept.map(Self.init(kept:)) }
 
-    /// The SHA-256 of the answer, of what does not depend on when it was asked.
+    /// The SHA-256 of the answer's time-independent part.
     ///
-    /// Throws `Failure` for an answer that JSON cannot say.
+    /// Throws `Failure` for an answer without a JSON form.
     public func digest() throws(Failure) -> ContentID {
         ContentID(SHA256.digest(try digested()))
     }
 
     /// Whether a digest is that of the answer, in today's form or a former one.
     ///
-    /// Throws `Failure` for an answer that JSON cannot say.
+    /// Throws `Failure` for an answer without a JSON form.
     public func has(digest: ContentID) throws(Failure) -> Bool {
         if try self.digest() == digest { return true }
         return formerlyDigested.contains { ContentID(SHA256.digest($0)) == digest }
@@ -103,7 +103,7 @@ extension RecordedRequest: Hashable {
             && one.answer.map { AnyHashable($0) } == other.answer.map { AnyHashable($0) }
     }
 
-    /// Hashes what is compared first.
+    /// Hashes the fields that are compared first.
     public func hash(into hasher: inout Hasher) { hasher.combine(keys) }
 
     private var keys: [AnyHashable] {
@@ -121,7 +121,7 @@ extension RecordedRequest: Codable {
         case answer, answerDigest
     }
 
-    /// Reads what ``encode(to:)`` writes; throws `Failure` (`newerVersion`) for a later form.
+    /// Decodes the form of ``encode(to:)``; throws `Failure` (`newerVersion`) for a later form.
     public init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: CodingKeys.self)
         let form = try members.decode(Int.self, forKey: .form)
@@ -153,7 +153,7 @@ extension RecordedRequest: Codable {
     /// Writes every member that has a value.
     public func encode(to encoder: any Encoder) throws {
         var members = encoder.container(keyedBy: CodingKeys.self)
-        // Builds that know no later form read the lines of the operations they have.
+        // Builds without a later form still read lines of the operations they have.
         let form = RecordedOperation.named(operation)?.form ?? Self.form
         try members.encode(form, forKey: .form)
         try members.encode(at, forKey: .at)

@@ -7,16 +7,16 @@ internal import Platform
 public import Site
 internal import Synchronization
 
-/// How many requests a process keeps: `off`, `all`, or so many a second.
+/// The sampling rate of a process: `off`, `all`, or a number of requests per second.
 public struct RecordingRate: Hashable, Sendable, CustomStringConvertible {
     /// The most requests kept in a second; 0 for none.
     public let perSecond: Int
 
-    /// Nothing is kept.
+    /// No recording.
     public static let off = RecordingRate(perSecond: 0)
     /// Everything is kept, whatever it costs.
     public static let all = RecordingRate(perSecond: .max)
-    /// What is kept unless somebody says otherwise.
+    /// The default: 100 requests per second.
     public static let standard = RecordingRate(perSecond: 100)
 
     private init(perSecond: Int) { self.perSecond = perSecond }
@@ -32,7 +32,7 @@ public struct RecordingRate: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The same; throws `Failure` (`invalidParameter`) that says what was expected.
+    /// Parses a rate; throws `Failure` (`invalidParameter`) that names the expected form.
     public static func parse(_ text: String) throws -> RecordingRate {
         guard let rate = RecordingRate(parsing: text) else {
             throw Failure(
@@ -52,15 +52,14 @@ public struct RecordingRate: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// Keeps requests with their answers, so that they can be asked again.
+/// Records requests with their answers, for replay.
 ///
-/// A request that is kept costs its thread a look at the clock and a place in a bounded queue; a
-/// thread of the recorder's own writes. What does not fit is dropped and counted: recording never
-/// holds up an answer, and never fails one. Unless all are to be kept it takes a fiftieth of a
-/// processor at most: where requests are large, fewer are kept than the rate allows. Any thread may
-/// call.
+/// A recorded request costs its thread a clock reading and a slot in a bounded queue; the
+/// recorder's own thread writes. Overflow is dropped and counted: recording never delays an answer,
+/// and never fails one. Unless all are to be recorded it takes a fiftieth of a processor at most:
+/// where requests are large, fewer are recorded than the rate allows. Any thread may call.
 public final class Recorder: Sendable {
-    /// What has become of answered requests so far.
+    /// Counters of answered requests so far.
     public struct Counts: Hashable, Sendable {
         /// Kept in a file.
         public var written = 0
@@ -77,16 +76,15 @@ public final class Recorder: Sendable {
         var count = 0
         /// Not kept since the one kept last.
         var skipped = 0
-        /// When what has been written is paid for by the recorder's share of a processor; monotonic
-        /// nanoseconds.
+        /// The moment at which the work so far is covered by the recorder's share of a processor;
+        /// monotonic nanoseconds.
         var paidAt: Int64 = 0
     }
 
-    /// Says which log the numbers are of, once that is known.
+    /// The source of the log's incarnation, once that is known.
     ///
-    /// A type of its own because a function that lies bare in a `Mutex` is wrapped twice more
-    /// whenever it is looked at, to fit the generic type: each call goes deeper, until the stack is
-    /// at its end.
+    /// A type of its own because a function that lies bare in a `Mutex` is wrapped twice more at
+    /// each access, to fit the generic type: each call goes deeper, until the stack overflows.
     private struct LogName: Sendable {
         var incarnation: @Sendable () -> UUID?
     }
@@ -94,7 +92,7 @@ public final class Recorder: Sendable {
     private final class Tally: Sendable {
         let logName = Mutex(LogName { nil })
         let counts = Mutex(Counts())
-        /// Of the answers that wait.
+        /// Bytes of the queued answers.
         let waitingByteCount = Mutex(0)
         let admission = Mutex(Admission())
     }
@@ -110,7 +108,7 @@ public final class Recorder: Sendable {
         var byteCount: Int { request.waitingByteCount + answer.waitingByteCount }
     }
 
-    /// What is known of an answer beside itself.
+    /// The circumstances of an answer.
     public struct Context: Hashable, Sendable {
         /// The sequence number of the state that answered.
         public var sequence: Int64
@@ -128,9 +126,9 @@ public final class Recorder: Sendable {
     }
 
     private static let queueCapacity = 1_024
-    /// Answers that wait together have at most so many bytes, but for one.
+    /// Most bytes of the queued answers, except for a single one.
     private static let queueByteLimit = 32 << 20
-    /// One part of so many of a processor is the recorder's share.
+    /// The recorder's share of a processor is one part in this many.
     private static let processorPart: Int64 = 50
     /// A share that has not been used is saved for so long.
     private static let savedNanoseconds: Int64 = 1_000_000_000
@@ -140,16 +138,16 @@ public final class Recorder: Sendable {
     private let tally = Tally()
     private let thread = Mutex<PinnedThread?>(nil)
 
-    /// Records into a directory, which is made with the first request that is kept.
+    /// Records into a directory, created with the first recorded request.
     ///
     /// - Parameters:
     ///   - directory: A site's `recordings`.
     ///   - process: The process's name, `cairn-gateway`.
-    ///   - rate: How much is kept.
-    ///   - build: What the build is called; asked once, on the recorder's thread.
-    ///   - limits: How much room it takes, and for how long.
+    ///   - rate: The sampling rate.
+    ///   - build: The name of the build; evaluated once, on the recorder's thread.
+    ///   - limits: Bounds on size and age.
     ///
-    /// Throws `Failure` when the system has no thread left.
+    /// Throws `Failure` when no thread can be created.
     public init(
         directory: String, process: String, rate: RecordingRate,
         build: @escaping @Sendable () -> String, limits: RecordingLimits = RecordingLimits()
@@ -171,8 +169,8 @@ public final class Recorder: Sendable {
         }
     }
 
-    /// Records what a process of a site answers, whose build is called by its version and the
-    /// digest of its program; otherwise as the other initializer.
+    /// Records the answers of a process of a site, with a build named by its version and its
+    /// program's digest; otherwise as the other initializer.
     public convenience init(
         site: Site, process: String, version: String, rate: RecordingRate
     ) throws(Failure) {
@@ -185,10 +183,10 @@ public final class Recorder: Sendable {
 
     deinit { queue.close() }
 
-    /// Has the lines say of which log their sequence numbers are; `incarnation` is asked on the
-    /// recorder's thread, and may say nil until it knows.
+    /// Sets the source of the log's incarnation in the lines.
     ///
-    /// A process that answers knows one log in its life: it ends when that is replaced.
+    /// `incarnation` is called on the recorder's thread, and returns nil until it is known. A
+    /// process knows one log in its life: it ends when that is replaced.
     public func nameLog(_ incarnation: @escaping @Sendable () -> UUID?) {
         tally.logName.withLock { $0.incarnation = incarnation }
     }
@@ -199,11 +197,11 @@ public final class Recorder: Sendable {
         thread.withLock { $0.take() }?.join()
     }
 
-    /// What has become of answered requests so far.
+    /// Counters of answered requests so far.
     public var counts: Counts { tally.counts.withLock { $0 } }
 
-    /// Keeps a request with its answer, unless the rate or the queue is full; `context` is only
-    /// asked for one that is kept.
+    /// Records a request with its answer, unless the rate or the queue is exceeded; `context` is
+    /// evaluated only for a recorded one.
     public func note<Request: RecordedQuestion, Answer: RecordedAnswer>(
         _ operation: @autoclosure () -> Operation<Request, Answer>, _ request: Request,
         _ answer: Answer, _ context: @autoclosure () -> Context
@@ -226,7 +224,7 @@ public final class Recorder: Sendable {
         tally.admission.withLock { $0.skipped += skipped + 1 }
     }
 
-    /// How many were not kept since the one kept last; nil for one that is not kept either.
+    /// Number of requests skipped since the last recorded one; nil when this one is skipped too.
     private func admit() -> Int? {
         let now = MonotonicClock.nanoseconds()
         let second = now / 1_000_000_000
@@ -278,7 +276,7 @@ public final class Recorder: Sendable {
         files.close()
     }
 
-    /// Puts off what is kept next until the time that was used has been earned.
+    /// Delays the next recording until the time used is covered by the recorder's share.
     private static func charge(_ nanoseconds: Int64, to tally: Tally) {
         let saved = MonotonicClock.nanoseconds() - savedNanoseconds
         tally.admission.withLock { admission in
@@ -307,7 +305,7 @@ public final class Recorder: Sendable {
         var hash = SHA256()
         do {
             while true {
-                // A greater buffer would stay in the heap of the thread that asked.
+                // A larger buffer would stay in the heap of the calling thread.
                 let bytes = try source.read(upTo: 1 << 16)
                 if bytes.isEmpty { break }
                 hash.update(bytes)

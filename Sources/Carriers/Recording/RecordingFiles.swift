@@ -6,18 +6,18 @@ internal import FoundationEssentials
 internal import Platform
 internal import Site
 
-/// How much room recordings take, and for how long.
+/// Bounds on the size and age of recordings.
 public struct RecordingLimits: Hashable, Sendable {
     /// A file is ended at this size, in bytes.
     public var segmentByteCount: Int64 = 8 << 20
-    /// All files of a site's recordings together, and one file of each process more for moments.
+    /// Total size of a site's recordings, which one file of each process may exceed for moments.
     ///
     /// The oldest go first.
     public var totalByteCount: Int64 = 128 << 20
-    /// How long a file is kept, from its beginning, in seconds.
+    /// Longest age of a file, from its beginning, in seconds.
     public var ageSeconds: Int64 = 7 * 24 * 3600
 
-    /// What every site uses.
+    /// The defaults of every site.
     public init() {}
 }
 
@@ -29,7 +29,7 @@ struct RecordingFiles {
     private struct Segment: ~Copyable {
         var file: OutputFile
         let path: String
-        /// The file as it was made; nil where that could not be looked at.
+        /// The stamp of the file at its creation; nil when inaccessible.
         let made: FileStamp?
         var byteCount = 0
         var begunAt: Int64
@@ -40,7 +40,7 @@ struct RecordingFiles {
         var segment: Segment
         init(_ segment: consuming Segment) { self.segment = segment }
 
-        /// Whether the file still has its name: anybody may remove it, or its directory.
+        /// Whether the file still has its name: it, or its directory, may be removed at any time.
         var isInPlace: Bool {
             guard let made = segment.made, let now = FileSystem.stamp(of: segment.path) else {
                 return false
@@ -95,7 +95,7 @@ struct RecordingFiles {
     }
 }
 
-/// A site's recordings, as whoever reads or trims them sees them.
+/// A site's recordings, as seen by readers and by trimming.
 public struct RecordingDirectory: Sendable {
     /// The directory.
     public let path: String
@@ -111,7 +111,7 @@ public struct RecordingDirectory: Sendable {
             .map { path + "/" + $0 }
     }
 
-    /// Names in it that are not those of recordings, in byte order.
+    /// File names in it that are not recordings, in byte order.
     public var otherNames: [String] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
         return names.filter { !Self.isRecording($0) }.sorted()

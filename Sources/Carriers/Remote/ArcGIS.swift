@@ -6,13 +6,13 @@ internal import Curl
 internal import EsriForms
 internal import Geometry
 
-/// What the services of ArcGIS have in common: parameters, errors, geometries.
+/// The common parts of ArcGIS services: parameters, errors, geometries.
 enum ArcGIS {
-    /// The tree of an answer; throws `unreadable` for no JSON and for what the service calls an
-    /// error.
+    /// The tree of an answer; throws `unreadable` for malformed JSON and for the service's error
+    /// answers.
     static func tree(_ response: WebResponse) throws(Failure) -> JSONTree {
         guard let tree = JSONTree(response.body) else {
-            throw Failure(.unreadable, "its answer is no JSON")
+            throw Failure(.unreadable, "its answer is not JSON")
         }
         if let error = tree["error"] {
             let details = error["details"]?.elements.compactMap(\.text) ?? []
@@ -59,7 +59,7 @@ enum ArcGIS {
             ? start ?? "" : (start ?? "null") + "," + (end ?? "null")
     }
 
-    /// Whom the service wants named; nil where it does not say.
+    /// The service's attribution; nil for none.
     static func attribution(_ tree: JSONTree) -> String? {
         let text = tree["copyrightText"]?.text?.excerpt(500) ?? ""
         return text.isEmpty ? nil : text
@@ -74,8 +74,8 @@ enum ArcGIS {
         return Envelope(minX: numbers[0], minY: numbers[1], maxX: numbers[2], maxY: numbers[3])
     }
 
-    /// The shape of a feature, within ``Coordinate/bound``; nil for none, for curves, and for what
-    /// lies beyond.
+    /// The shape of a feature, within ``Coordinate/bound``; nil for none, for curves, and for
+    /// coordinates out of bounds.
     static func shape(_ tree: JSONTree?) -> Shape? {
         guard let tree else { return nil }
         if let place = Coordinate(x: tree["x"], y: tree["y"]) { return .point(place) }
@@ -101,8 +101,8 @@ enum ArcGIS {
 
     /// The Z and M of the coordinates of ``shape(_:)``, in their order.
     ///
-    /// Of a position's numbers the third is its Z where there are Z, and the next its M; null, text
-    /// and what is not finite is none.
+    /// The third number of a position is its Z if it has Z, and the next its M; null, text and
+    /// non-finite numbers are read as missing.
     static func ordinates(_ tree: JSONTree?, _ wish: OrdinatesWish) -> FurtherOrdinates {
         guard let tree, wish.z || wish.m else { return FurtherOrdinates() }
         func number(_ tree: JSONTree?) -> Double? {
@@ -128,7 +128,7 @@ enum ArcGIS {
             z: wish.z && hasZ ? all(2) : nil, m: wish.m && hasM ? all(hasZ ? 3 : 2) : nil)
     }
 
-    /// The parameters that ask for Z and M; none where they are not wanted.
+    /// The parameters that request Z and M; empty for neither.
     static func parameters(z: Bool, m: Bool) -> [(name: String, value: String)] {
         (z ? [("returnZ", "true")] : []) + (m ? [("returnM", "true")] : [])
     }
@@ -166,7 +166,7 @@ enum ArcGIS {
 }
 
 extension Coordinate {
-    /// What a server says; nil for what is no number, and beyond ``bound``.
+    /// A position of a server's answer; nil for non-numbers and beyond ``bound``.
     init?(x: JSONTree?, y: JSONTree?) {
         guard let x = x?.number, let y = y?.number, abs(x) <= Self.bound, abs(y) <= Self.bound
         else { return nil }
@@ -193,24 +193,25 @@ extension TilingScheme {
     }
 }
 
-/// Which of Z and M were asked for, and what an answer says that its positions have.
+/// The requested ordinates (Z, M), and those that an answer declares for its positions.
 struct OrdinatesWish {
     static let none = OrdinatesWish(z: false, m: false, isSaid: false)
 
     let z: Bool
     let m: Bool
-    /// Whether positions have a Z where their geometry does not say.
+    /// Whether positions have a Z unless their geometry states otherwise.
     let hasZ: Bool
-    /// Whether positions have an M where their geometry does not say.
+    /// Whether positions have an M unless their geometry states otherwise.
     let hasM: Bool
 
-    /// - Parameter isSaid: Whether a geometry that says nothing has neither.
+    /// - Parameter isSaid: Whether a geometry without a declaration has neither.
     init(z: Bool, m: Bool, isSaid: Bool) {
         (self.z, self.m) = (z, m)
         (hasZ, hasM) = isSaid ? (false, false) : (z, m)
     }
 
-    /// An answer of features says it for all of them; one that does not has what was asked for.
+    /// The declaration of an answer of features, for all of them; without one, the requested
+    /// ordinates.
     init(_ answer: JSONTree, z: Bool, m: Bool) {
         (self.z, self.m) = (z, m)
         hasZ = answer["hasZ"]?.isTrue ?? z

@@ -6,7 +6,7 @@ internal import Synchronization
 
 /// The services that do not answer in time, each with its circuit breaker.
 final class Breakers: Sendable {
-    /// When there are more, all are forgotten.
+    /// Most services tracked; beyond it all are dropped.
     private static let limit = 1_000
 
     private let services = Mutex<[String: CircuitBreaker]>([:])
@@ -14,21 +14,21 @@ final class Breakers: Sendable {
 
     init(now: @escaping @Sendable () -> ContinuousClock.Instant) { self.now = now }
 
-    /// What fails as a whole: the address without parameters.
+    /// The unit of failure: the address without parameters.
     static func service(_ url: String) -> String { String(url.prefix { $0 != "?" }) }
 
-    /// How a caller may ask a service who waits no longer than `patience`.
+    /// The passage to a service for a caller that waits no longer than `patience`.
     func passage(_ service: String, patience: Duration) -> CircuitBreaker.Passage {
         services.withLock { $0[service]?.passage(at: now(), patience: patience) ?? .free }
     }
 
-    /// Remembers what became of requests that were sent together, had so long, and took so long.
+    /// Records the outcomes of requests that were sent together, with their timeout and duration.
     func note(
         _ service: String, _ passage: CircuitBreaker.Passage,
         _ results: [Result<WebResponse, WebError>], _ timeout: Duration, after elapsed: Duration
     ) {
         let outcomes = results.map { Self.outcome($0, timeout, after: elapsed) }
-        // One that was too slow says more than others that were not.
+        // One late answer outweighs others that were in time.
         let outcome = [.late, .answered].first { outcomes.contains($0) } ?? .unknown
         services.withLock { services in
             var breaker = services[service] ?? CircuitBreaker()
@@ -43,7 +43,7 @@ final class Breakers: Sendable {
     ) -> CircuitBreaker.Outcome {
         guard case .failure(let error) = result else { return .answered }
         return switch error.code {
-        // Not when it was the caller who had no time.
+        // A timeout of the caller's own deadline proves nothing.
         case .timedOut: elapsed >= timeout ? .late : .unknown
         case .cancelled, .busy: .unknown
         default: .answered

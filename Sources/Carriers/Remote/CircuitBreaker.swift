@@ -5,9 +5,9 @@
 ///
 /// The usual circuit breaker: closed, open, half-open. Time is handed in.
 struct CircuitBreaker {
-    /// How somebody may ask, to be handed back with what came of it.
+    /// A permission to call the service, handed back with the outcome.
     enum Passage: Equatable {
-        /// As all others may.
+        /// Closed circuit: an ordinary call.
         case free
         /// Alone, to see whether the service answers again.
         case trial
@@ -15,42 +15,42 @@ struct CircuitBreaker {
         case refused(Refusal)
     }
 
-    /// Why somebody may not ask.
+    /// The reason a call is refused.
     enum Refusal: Equatable {
         /// The service is left alone, for so long in all.
         case resting(Duration)
-        /// Somebody else is trying it.
+        /// A probe is in flight.
         case onTrial
     }
 
-    /// What came of asking.
+    /// The outcome of a call.
     enum Outcome {
-        /// Nobody waited long enough to tell.
+        /// The caller's wait was too short to judge.
         case unknown
-        /// It had all the time that it may take, and did not answer.
+        /// No answer within the service's full timeout.
         case late
-        /// The service answered, whatever it said.
+        /// The service answered, with whatever status.
         case answered
     }
 
     private enum State {
         case closed
         case open(until: ContinuousClock.Instant, rest: Duration)
-        /// Somebody tries; where nothing is heard of it, somebody else may after `until`.
+        /// Half open: a probe is in flight; without an outcome, another may start after `until`.
         case halfOpen(until: ContinuousClock.Instant, rest: Duration)
     }
 
-    /// How long a service is left alone before somebody may try it; doubled each time.
+    /// First rest of an open circuit before a probe; doubled each time.
     static let firstRest = Duration.seconds(1)
-    /// How long at most.
+    /// Longest rest.
     static let longestRest = Duration.seconds(30)
 
     private var state = State.closed
 
-    /// Whether the service may be asked as ever.
+    /// Whether the circuit is closed.
     var isClosed: Bool { if case .closed = state { true } else { false } }
 
-    /// How a caller may ask who waits no longer than `patience`.
+    /// The passage for a caller that waits no longer than `patience`.
     mutating func passage(
         at now: ContinuousClock.Instant, patience: Duration
     ) -> Passage {
@@ -64,7 +64,7 @@ struct CircuitBreaker {
         }
     }
 
-    /// Remembers what came of asking.
+    /// Records the outcome of a call.
     mutating func note(
         _ outcome: Outcome, of passage: Passage, at now: ContinuousClock.Instant
     ) {
@@ -77,7 +77,7 @@ struct CircuitBreaker {
             state = .open(until: now + longer, rest: longer)
         // The next may try at once.
         case (.unknown, .halfOpen(_, let rest), .trial): state = .open(until: now, rest: rest)
-        // Asked before the rest began, or a trial that was given up.
+        // The call began before the rest, or is an abandoned probe.
         case (.late, _, _), (.unknown, _, .trial): break
         }
     }

@@ -7,13 +7,13 @@ internal import EsriForms
 internal import Expat
 internal import Geometry
 
-/// The features in an answer to GetFeatureInfo, in whichever form it came.
+/// The features in an answer to GetFeatureInfo, in any of its formats.
 struct FeatureInfo {
     private(set) var features: [RemoteAnswer.Feature] = []
     private let layers: [String]
     private static let textLimit = 16_384
 
-    /// Throws `unreadable` for an exception or for what has no form that is known.
+    /// Throws `unreadable` for an exception or for an unknown form.
     init(
         _ response: WebResponse, _ question: RemoteQuestion, _ layers: [String]
     ) throws(Failure) {
@@ -38,7 +38,7 @@ struct FeatureInfo {
 
     private mutating func readJSON(_ body: [UInt8]) throws(Failure) {
         guard let root = JSONTree(body) else {
-            throw Failure(.unreadable, "its answer is no JSON")
+            throw Failure(.unreadable, "its answer is not JSON")
         }
         if let exceptions = root["exceptions"]?.elements.first ?? root["error"] {
             let text = exceptions["text"]?.text ?? exceptions["message"]?.text ?? "an error"
@@ -70,7 +70,7 @@ struct FeatureInfo {
         return name.uppercased().contains("EPSG") ? last.map { SpatialReference(wkid: $0) } : nil
     }
 
-    /// The layer a name belongs to, where several were asked.
+    /// The requested layer that a name belongs to, if several were requested.
     private func group(_ name: String?) -> String? {
         guard layers.count > 1, let name else { return nil }
         let short = { (text: String) in text.split(separator: ":").last.map(String.init) ?? text }
@@ -82,7 +82,7 @@ struct FeatureInfo {
     private mutating func readXML(_ body: [UInt8]) throws(Failure) {
         let root: XMLElement
         do throws(XMLError) { root = try XMLReader.read(body) } catch {
-            throw Failure(.unreadable, "its answer is no XML: \(error)")
+            throw Failure(.unreadable, "its answer is not XML: \(error)")
         }
         if let exception = WMSException.text(in: root) {
             throw Failure(.unreadable, "it answered: \(exception)")
@@ -145,7 +145,7 @@ struct FeatureInfo {
                 id: 1, attributes: Attributes([.init(name: "Text", value: .string(trimmed))])))
     }
 
-    /// What a page says, without its head and its markup.
+    /// The text of a page, without its head and its markup.
     private static func withoutTags(_ body: [UInt8]) -> String {
         var text = String(decoding: body.prefix(256 << 10), as: UTF8.self)
         let lowered = text.lowercased()
@@ -201,7 +201,7 @@ extension String {
         return number.flatMap { $0 == 0 ? nil : Unicode.Scalar($0) }
     }
 
-    /// Where a text begins in this one.
+    /// The start of a substring.
     fileprivate func range(of wanted: String) -> String.Index? {
         indices.first { self[$0...].hasPrefix(wanted) }
     }
@@ -213,7 +213,7 @@ extension XMLElement {
 }
 
 extension JSONTree {
-    /// The value as an attribute; what is no plain value is left out.
+    /// The value as an attribute; structured values are left out.
     var attribute: AttributeValue {
         switch self {
         case .null, .array, .object: .null

@@ -9,7 +9,7 @@ internal import Geometry
 
 /// The features of a layer in a rectangle, by `query`, page by page.
 struct FeaturePages: RemoteRounds {
-    /// How much simpler shapes may be, in pixels: as much as pictures leave out themselves.
+    /// Simplification tolerance in pixels: the same as that of drawing.
     private static let detail = 0.25
 
     private let question: RemotePictureQuestion
@@ -66,7 +66,7 @@ struct FeaturePages: RemoteRounds {
         let shown = walk.features.prefix(FeatureWalk.featureBound)
         let reason =
             walk.features.count < FeatureWalk.featureBound
-            ? "it does not give the others" : "more are not drawn"
+            ? "the others cannot be requested" : "the others are not drawn"
         return RemotePicture(
             .features(Array(shown)),
             shortfall: walk.shortfall
@@ -74,7 +74,7 @@ struct FeaturePages: RemoteRounds {
                     .tooLarge, "it has more than \(shown.count) features here: \(reason)"))
     }
 
-    /// What came before is drawn.
+    /// The pages so far are drawn.
     func outcome(despite failure: Failure) throws(Failure) -> RemotePicture {
         guard !walk.features.isEmpty else { throw failure }
         return RemotePicture(.features(walk.features), shortfall: walk.shortfall ?? failure)
@@ -88,7 +88,7 @@ struct DescribedDrawing: Decodable {
 
         private enum CodingKeys: String, CodingKey { case renderer, transparency, labelingInfo }
 
-        /// Never throws for what cannot be drawn here: that is left out.
+        /// Never throws for unsupported symbols: they are left out.
         init(from decoder: any Decoder) throws {
             let members = try decoder.container(keyedBy: CodingKeys.self)
             let transparency = try? members.decodeIfPresent(Double.self, forKey: .transparency)
@@ -102,8 +102,7 @@ struct DescribedDrawing: Decodable {
 
     private var drawingInfo: Info?
 
-    /// How the layer whose description these bytes are is drawn; nil where that says nothing that
-    /// can be drawn here.
+    /// The drawing of the layer with this description; nil for symbols that are not supported.
     static func read(
         _ description: [UInt8], _ fields: [FieldDescription], _ type: GeometryType
     ) -> LayerDrawing? {

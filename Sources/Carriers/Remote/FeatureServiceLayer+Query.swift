@@ -8,9 +8,9 @@ internal import Geometry
 internal import Platform
 internal import Site
 
-// What a query asks of the features of a layer, and what the server answers to that.
+// The requests of a query over the features of a layer, and their answers.
 extension FeatureServiceLayer {
-    /// What to send.
+    /// The request for a query's question.
     func call(_ question: RemoteFeatureQuestion) -> RemoteCall {
         let key = question.fields.first ?? "OBJECTID"
         let reference = ArcGIS.text(question.properties.spatialReference)
@@ -42,8 +42,8 @@ extension FeatureServiceLayer {
         return RemoteCall(url: url.withPath("query"), parameters: parameters, isPosted: true)
     }
 
-    /// What the answer says; throws `unreadable`, with a sentence, for what cannot be an answer to
-    /// the question.
+    /// Decodes the answer; throws `unreadable`, with a sentence, for one that does not fit the
+    /// question.
     func answer(
         _ response: WebResponse, to question: RemoteFeatureQuestion
     ) throws(Failure) -> RemoteFeatureAnswer {
@@ -85,9 +85,9 @@ extension FeatureServiceLayer {
         }
     }
 
-    /// Whether the server says that there are more; nil where it does not say.
+    /// Whether the server marks the answer as incomplete; nil without a mark.
     ///
-    /// Also where the mark is a property of the collection, as some servers have it.
+    /// Some servers have the mark as a property of the collection.
     static func saysMore(_ tree: JSONTree) -> Bool? {
         (tree["exceededTransferLimit"] ?? tree["properties"]?["exceededTransferLimit"])
             .flatMap { mark in if case .bool(let isSet) = mark { isSet } else { nil } }
@@ -108,7 +108,7 @@ extension FeatureServiceLayer {
         let id = try objectID(members.first { $0.name == fields.first?.name }?.value)
         var values: [AttributeValue] = [.integer(id)]
         values.reserveCapacity(fields.count)
-        // As a rule they come in the order of the fields.
+        // They usually come in the order of the fields.
         var next = 0
         for field in fields.dropFirst() {
             var value: JSONTree?
@@ -140,7 +140,7 @@ extension FeatureServiceLayer {
         case (.string, .some(.string(let text))): return .string(text)
         case (.string, let tree?): return tree.attribute.formatted
         case (.single, let tree?), (.double, let tree?):
-            // Numbers that are none come as text.
+            // NaN and infinity come as text.
             if let number = tree.number { return number.isFinite ? .real(number) : .null }
         case (.date, let tree?):
             if let moment = tree.whole { return .date(moment) }
@@ -183,7 +183,8 @@ extension FeatureServiceLayer {
     }
 }
 
-/// Paths of two coordinates or more, or rings of four, closed; with the Z and M of what is left.
+/// Paths of two coordinates or more, or rings of four, closed; with the Z and M of the remaining
+/// coordinates.
 private struct WholeChains {
     var chains: [[Coordinate]] = []
     var ordinates: FurtherOrdinates
@@ -217,7 +218,7 @@ extension RemoteFeatureQuestion {
         }
     }
 
-    /// How many bytes of the answer are read.
+    /// Most bytes of the answer that are read.
     var byteLimit: Int {
         switch wanted {
         case .page, .features: RemoteServices.answerBytes
@@ -228,21 +229,21 @@ extension RemoteFeatureQuestion {
 }
 
 extension RemoteServices {
-    /// Puts one question of a query to the server of a layer of features, and waits for the answer
+    /// Sends one question of a query to the server of a feature layer, and waits for the answer
     /// inside `waiting`.
     ///
     /// Throws `Failure` with one sentence that names the server.
     ///
     /// - Parameters:
-    ///   - deadline: When the caller must have its answer; nil for the bound of one request alone.
-    ///   - isCancelled: Whether nobody waits any more; asked on another thread.
+    ///   - deadline: The caller's deadline; nil for the timeout of one request alone.
+    ///   - isCancelled: Whether the answer is no longer needed; called on another thread.
     public func answer(
         _ question: RemoteFeatureQuestion, until deadline: ContinuousClock.Instant? = nil,
         waiting: (() -> Void) -> Void = { $0() },
         isCancelled: @escaping @Sendable () -> Bool = { false }
     ) throws(Failure) -> RemoteFeatureAnswer {
         guard case .featureService(let source) = question.source else {
-            throw Failure(.internal, "the source is no layer of features")
+            throw Failure(.internal, "the source is not a feature layer")
         }
         let layer = FeatureServiceLayer(source: source)
         do throws(Failure) {

@@ -6,7 +6,8 @@ internal import Curl
 internal import EsriForms
 internal import Geometry
 
-/// A layer of an ArcGIS feature service (or map service): `…/FeatureServer/0`, asked with `query`.
+/// A layer of an ArcGIS feature service (or map service), `…/FeatureServer/0`, requested with
+/// `query`.
 struct FeatureServiceLayer: RemoteLayer {
     let source: ArcGISSource
     var url: String { source.url }
@@ -25,7 +26,7 @@ struct FeatureServiceLayer: RemoteLayer {
         else {
             throw Failure(
                 .unreadable,
-                "it is no layer of features: expected the address of one, …/FeatureServer/0")
+                "it is not a feature layer: expected the address of one, …/FeatureServer/0")
         }
         guard
             let reference = ArcGIS.reference(tree["extent"]?["spatialReference"])
@@ -74,7 +75,7 @@ struct FeatureServiceLayer: RemoteLayer {
     private static func field(_ tree: JSONTree) -> FieldDescription? {
         guard let name = tree["name"]?.text, let type = tree["type"]?.text else { return nil }
         let short = String(type.dropFirst("esriFieldType".count))
-        // Geometry is no column here; identifiers and what is new are read as text.
+        // Geometry is not a column here; identifiers and unknown types are read as text.
         if short == "Geometry" || short == "Blob" || short == "Raster" { return nil }
         return FieldDescription(
             name: name, type: FieldType(rawValue: short) ?? .string,
@@ -82,7 +83,7 @@ struct FeatureServiceLayer: RemoteLayer {
             alias: tree["alias"]?.text.flatMap { $0 == name ? nil : $0 })
     }
 
-    // MARK: Asking
+    // MARK: Requests
 
     func drawing(
         _ question: RemotePictureQuestion
@@ -99,10 +100,9 @@ struct FeatureServiceLayer: RemoteLayer {
         return call(question, clause: question.clause)
     }
 
-    /// The request for what is near enough, and nearly near enough, of the features of which a
-    /// clause holds.
+    /// The request for the features in reach, or nearly so, that satisfy a clause.
     func call(_ question: RemoteQuestion, clause: String?) -> RemoteCall {
-        // The rectangle around all that can be near enough; what is, is measured here.
+        // The rectangle around everything in reach; the exact distance is measured here.
         let reach = question.distance > 0 || !question.shape.hasInside
         let shape: Shape =
             reach
@@ -127,11 +127,11 @@ struct FeatureServiceLayer: RemoteLayer {
             OrdinatesWish(tree, z: question.wantsZ, m: question.wantsM))
     }
 
-    /// The features of an answer; attributes in the order of the layer's fields, null where they
-    /// are not told.
+    /// The features of an answer; attributes in the order of the layer's fields, null where
+    /// missing.
     ///
-    /// A feature whose geometry cannot be read is there without a shape, and the shortfall tells of
-    /// the first.
+    /// A feature with an unreadable geometry is kept without a shape, and the shortfall names the
+    /// first.
     ///
     /// Throws `unreadable` for an answer without a list of them.
     static func page(
@@ -174,10 +174,11 @@ struct FeatureServiceLayer: RemoteLayer {
         return answer
     }
 
-    /// The shape of a geometry; nil for none, and for one that is empty or lies nowhere.
+    /// The shape of a geometry; nil for a missing or empty one, and for one without finite
+    /// coordinates.
     ///
-    /// Throws `unreadable`, naming the owner, for a geometry of which that is not so and no shape
-    /// can be read: it would be missing from what is found.
+    /// Throws `unreadable`, naming the owner, for any other geometry without a readable shape: it
+    /// would be missing from the results.
     static func readShape(_ tree: JSONTree, of owner: String) throws(Failure) -> Shape? {
         guard case .object(let members) = tree else { return nil }
         if members.contains(where: { $0.name.hasPrefix("curve") }) {
@@ -214,9 +215,9 @@ struct FeatureServiceLayer: RemoteLayer {
 }
 
 extension RemoteQuestion {
-    /// Whether the layer has Z that are wanted.
+    /// Whether Z values are requested and the layer has them.
     fileprivate var wantsZ: Bool { returnZ && properties.hasZ }
-    /// Whether the layer has M that are wanted.
+    /// Whether M values are requested and the layer has them.
     fileprivate var wantsM: Bool { returnM && properties.hasM }
 }
 
@@ -238,7 +239,7 @@ extension Envelope {
 }
 
 extension String {
-    /// The address of what lies below this one, whose parameters stay behind it.
+    /// The address of a subresource, with the parameters kept at the end.
     func withPath(_ name: String) -> String {
         let path = prefix { $0 != "?" }
         let slash = path.hasSuffix("/") ? "" : "/"

@@ -5,37 +5,37 @@ internal import CairnModel
 internal import Curl
 internal import Expression
 
-/// The features of a layer of another server, gathered page after page, until a page has none.
+/// The features of a layer on another server, gathered page by page until a page is empty.
 ///
-/// What came is not asked for again: by rising object id where the server orders features, else by
-/// naming what is known. No page is trusted to be the last because it is short: servers give fewer
-/// than they say that they would, and not all say `exceededTransferLimit`. Only a page that says
-/// `exceededTransferLimit` false and is no full one is followed by none. Ends, marked as cut, at
-/// the bounds and at a page that brings nothing new.
+/// Received features are not requested again: by rising object id where the server orders features,
+/// else by excluding known ids. A short page is not taken for the last: servers give fewer features
+/// than their declared page size, and not all send `exceededTransferLimit`. Only a short page with
+/// `exceededTransferLimit` false ends the walk without another request. It ends, marked as cut, at
+/// the bounds and at a page without new features.
 struct FeatureWalk {
-    /// The most features, about: no page is asked for after that.
+    /// Approximate bound on features: no page is requested beyond it.
     static let featureBound = 20_000
-    /// The most bytes of answers that are read; no page is asked for after that.
+    /// Bound on the bytes of answers: no page is requested beyond it.
     static let answerBound = 64 << 20
     /// The most requests.
     static let callBound = 100
-    /// How many object ids of a list in a clause every database takes.
+    /// Longest list of object ids in a clause that every database accepts.
     private static let listBound = 1_000
 
     private let key: String
-    /// The most features of an answer, as the server says; nil where it gives no pages.
+    /// The server's declared page size; nil for a server without paging.
     private let pageSize: Int?
-    /// Whether features come by rising object id, as far as is known.
+    /// Whether features come by rising object id, as far as known.
     private var isOrdered: Bool
     private(set) var features: [RemoteAnswer.Feature] = []
     private(set) var shortfall: Failure?
     private var ids: Set<Int64> = []
     private var byteCount = 0
     private var callCount = 0
-    /// The most features asked for at once; nil for as many as the server gives.
+    /// Page size of a request; nil for the server's own.
     private var limit: Int?
 
-    /// - Parameter limit: The most features asked for at once, of a server that gives pages.
+    /// - Parameter limit: Page size of a request, for a server with paging.
     init(of properties: LayerProperties, limit: Int? = nil) {
         key = properties.fields.first?.name ?? ""
         pageSize = properties.service?.pageSize
@@ -43,7 +43,7 @@ struct FeatureWalk {
         isOrdered = pageSize != nil && key.isPlainName
     }
 
-    /// What must hold of features that are still to come; nil for all.
+    /// The condition for the features still to come; nil for all.
     func clause(_ clause: String?) -> String? {
         var clauses = clause.map { [$0] } ?? []
         if let last = features.last?.id, isOrdered {
@@ -58,13 +58,13 @@ struct FeatureWalk {
         return clauses.isEmpty ? nil : clauses.joined(separator: " AND ")
     }
 
-    /// What the next request asks besides.
+    /// Further parameters of the next request.
     var parameters: [(name: String, value: String)] {
         (isOrdered ? [("orderByFields", key + " ASC")] : [])
             + (limit.map { [("resultRecordCount", "\($0)")] } ?? [])
     }
 
-    /// Takes a page: nil where the next is to be asked for, else whether there may be more.
+    /// Takes a page: nil when another is to be requested, else whether there may be more.
     mutating func take(_ page: RemoteAnswer, byteCount: Int) -> Bool? {
         callCount += 1
         self.byteCount += byteCount
@@ -76,13 +76,12 @@ struct FeatureWalk {
         if page.features.isEmpty { return page.isCut }
         let isFull = page.features.count >= limit ?? pageSize ?? .max
         if page.isSaidWhole, !isFull { return false }
-        // Without a name for what is known nothing tells whether a short page is all.
+        // Without a way to exclude known features, a short page may or may not be the last.
         guard canAsk else { return page.isCut || isFull }
         return features.count > known && canGoOn ? nil : true
     }
 
-    /// Takes that a page was more than can be read at once: false where it cannot be asked for in
-    /// less.
+    /// Reduces the page size after an oversized page; false when it cannot be reduced.
     mutating func asksForFewer() -> Bool {
         callCount += 1
         guard let size = limit ?? pageSize, size > 1, callCount < Self.callBound else {
@@ -92,7 +91,7 @@ struct FeatureWalk {
         return true
     }
 
-    /// Whether what is known can be named.
+    /// Whether the known features can be excluded by id.
     private var canAsk: Bool { key.isPlainName && ids.count == features.count }
 
     private var canGoOn: Bool {

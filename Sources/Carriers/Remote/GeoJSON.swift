@@ -6,7 +6,7 @@ internal import Geometry
 
 /// Geometries of RFC 7946.
 enum GeoJSON {
-    /// The shape; nil for what is none, is empty, mixes kinds, or lies beyond ``Coordinate/bound``.
+    /// The shape; nil for a malformed, empty or mixed geometry, or one beyond ``Coordinate/bound``.
     static func shape(_ tree: JSONTree) -> Shape? {
         guard let coordinates = tree["coordinates"] else { return nil }
         let shape: Shape?

@@ -6,14 +6,14 @@ internal import Curl
 internal import EsriForms
 internal import Geometry
 
-/// An ArcGIS map service, `…/MapServer`, asked with `identify`.
+/// An ArcGIS map service, `…/MapServer`, requested with `identify`.
 struct MapServiceLayer: RemoteLayer {
     let source: ArcGISSource
     var url: String { source.url }
     var credential: String? { source.credential }
 
-    /// The screen that is claimed, in pixels of the caller's size, with what is asked in its
-    /// middle.
+    /// The size of the claimed screen, in pixels of the caller's size, with the question's place in
+    /// its middle.
     private static let side = 400.0
 
     // MARK: Loading
@@ -25,7 +25,7 @@ struct MapServiceLayer: RemoteLayer {
             try fetch(RemoteCall(url: url, parameters: [("f", "json")], isPosted: true)))
         guard let layers = tree["layers"]?.elements, tree["mapName"] != nil else {
             throw Failure(
-                .unreadable, "it is no map service: expected the address of one, …/MapServer")
+                .unreadable, "it is not a map service: expected the address of one, …/MapServer")
         }
         let numbers = layers.compactMap { $0["id"]?.whole }.map { Int($0) }
         if let missing = source.layers?.first(where: { !numbers.contains($0) }) {
@@ -54,7 +54,7 @@ struct MapServiceLayer: RemoteLayer {
                 tiling: TilingScheme(tree["tileInfo"])))
     }
 
-    // MARK: Asking
+    // MARK: Requests
 
     func call(_ question: RemoteQuestion) throws(Failure) -> RemoteCall? {
         guard question.properties.service?.queryable.isEmpty == false else { return nil }
@@ -95,14 +95,14 @@ struct MapServiceLayer: RemoteLayer {
                 attributes: Attributes(
                     attributes.map { .init(name: $0.name, value: $0.value.attribute) }),
                 displayField: result["displayFieldName"]?.text, shape: ArcGIS.shape(geometry),
-                // Layers differ: each geometry says for itself what it has.
+                // Layers differ: each geometry declares its own ordinates.
                 ordinates: ArcGIS.ordinates(
                     geometry,
                     OrdinatesWish(z: question.returnZ, m: question.returnM, isSaid: true)),
                 spatialReference: ArcGIS.reference(geometry?["spatialReference"])
                     ?? question.spatialReference)
         }
-        // As many of a layer as the service gives at most: it does not say where it has more.
+        // A layer with as many results as the service's page size may have more: it does not say.
         var counts: [Int64: Int] = [:]
         for result in results { counts[result["layerId"]?.whole ?? -1, default: 0] += 1 }
         let most = question.properties.service?.pageSize ?? .max

@@ -7,11 +7,11 @@ internal import Platform
 internal import Site
 internal import Synchronization
 
-/// What is wanted of layers of other servers, on its way: the features at a place, or what a
-/// picture shows.
+/// The requests in flight to layers of other servers: for the features at a place, or for a
+/// picture.
 ///
-/// Requests are sent and taken on a thread of their own. Whoever waits for a layer of which more is
-/// to be asked sends that. What nobody holds any more is cancelled.
+/// Requests are sent and received on a background thread. The waiter for a layer sends its further
+/// rounds. Releasing the inquiry cancels the rest.
 public final class RemoteInquiry<Answer: RemoteOutcome>: Sendable {
     private enum Step {
         case over(Result<Answer?, Failure>)
@@ -21,7 +21,7 @@ public final class RemoteInquiry<Answer: RemoteOutcome>: Sendable {
     private let urls: [String]
     private let steps: Mutex<[Step]>
     private let services: RemoteServices
-    /// When further rounds are over.
+    /// The deadline of the further rounds.
     private let end: ContinuousClock.Instant
     private let isAbandoned = Flag()
     private let isCancelled: @Sendable () -> Bool
@@ -33,10 +33,9 @@ public final class RemoteInquiry<Answer: RemoteOutcome>: Sendable {
     /// Sends the first round for every source at once.
     ///
     /// - Parameters:
-    ///   - deadline: When the first round is over; nil for the timeouts of its requests alone.
-    ///   - end: When all others are.
-    ///   - rounds: How to get what is wanted of one of the sources' layers; nil where that is
-    ///     nothing.
+    ///   - deadline: The deadline of the first round; nil for the timeouts of its requests alone.
+    ///   - end: The deadline of all further rounds.
+    ///   - rounds: The rounds for one of the sources' layers; nil for nothing to request.
     init<Question>(
         _ questions: [Question], _ source: (Question) -> LayerSource, _ services: RemoteServices,
         until deadline: ContinuousClock.Instant?, andOthersUntil end: ContinuousClock.Instant,
@@ -50,7 +49,7 @@ public final class RemoteInquiry<Answer: RemoteOutcome>: Sendable {
         }
         let layers = questions.map { RemoteServices.layer(source($0)) }
         urls = layers.map { $0?.url ?? "" }
-        // Whoever asks a service several things asks all of them, or none.
+        // One passage covers all requests to a service: all are sent, or none.
         var passages: [String: CircuitBreaker.Passage] = [:]
         var steps: [Step] = []
         for (question, layer) in zip(questions, layers) {
@@ -73,7 +72,7 @@ public final class RemoteInquiry<Answer: RemoteOutcome>: Sendable {
 
     deinit { isAbandoned.isSet.store(true, ordering: .relaxed) }
 
-    /// What there is of the layer of one question; nil where nothing is asked of it.
+    /// The answer for the layer of one question; nil where nothing is requested of it.
     ///
     /// Waits inside `waiting`, on the calling thread, at most until the end of the inquiry. A
     /// failure, as a shortfall, is one sentence that names the server.
@@ -122,7 +121,7 @@ public final class RemoteInquiry<Answer: RemoteOutcome>: Sendable {
 }
 
 extension RemoteInquiry<RemoteAnswer> {
-    /// The features at the place of one question: none where nothing is asked; waits as
+    /// The features at the place of one question, empty where nothing is requested; waits as
     /// ``answer(at:waiting:)``.
     public func features(
         at index: Int, waiting: (() -> Void) -> Void = { $0() }
@@ -132,14 +131,14 @@ extension RemoteInquiry<RemoteAnswer> {
 }
 
 extension RemoteServices {
-    /// How long what a picture shows of one layer may take, all rounds of requests included.
+    /// Timeout of one layer of a picture, all rounds of requests included.
     public static let pictureTimeout = Duration.seconds(10)
 
-    /// Asks for the features at a place, of all layers at once, and returns at once.
+    /// Requests the features at a place from all layers at once, and returns at once.
     ///
     /// - Parameters:
-    ///   - deadline: When the caller must have its answer; nil for the service's own bound.
-    ///   - isCancelled: Whether nobody waits any more; asked on another thread.
+    ///   - deadline: The caller's deadline; nil for the service's own timeout.
+    ///   - isCancelled: Whether the answer is no longer needed; called on another thread.
     public func ask(
         _ questions: [RemoteQuestion], until deadline: ContinuousClock.Instant? = nil,
         isCancelled: @escaping @Sendable () -> Bool = { false }
@@ -151,11 +150,11 @@ extension RemoteServices {
         ) { layer, question throws(Failure) in try layer.search(question) }
     }
 
-    /// Asks for what a picture shows of layers, all at once, and returns at once.
+    /// Requests the layers of a picture, all at once, and returns at once.
     ///
     /// - Parameters:
-    ///   - deadline: When the caller must have its picture; nil for ``pictureTimeout`` alone.
-    ///   - isCancelled: Whether nobody waits any more; asked on another thread.
+    ///   - deadline: The caller's deadline; nil for ``pictureTimeout`` alone.
+    ///   - isCancelled: Whether the picture is no longer needed; called on another thread.
     public func draw(
         _ questions: [RemotePictureQuestion], until deadline: ContinuousClock.Instant? = nil,
         isCancelled: @escaping @Sendable () -> Bool = { false }

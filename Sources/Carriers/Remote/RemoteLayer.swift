@@ -9,29 +9,29 @@ internal import Site
 /// A kind of layer on other servers; there is one conformance for each protocol, and
 /// `RemoteServices.layer` chooses it.
 ///
-/// Pure: it makes requests and reads answers, and sends nothing.
+/// Pure: it makes requests and decodes answers, and sends nothing.
 protocol RemoteLayer: Sendable {
     /// The service's address.
     var url: String { get }
     /// The name of the credential; nil for none.
     var credential: String? { get }
-    /// What the layer is, found out through `fetch`; throws `Failure` with one sentence.
+    /// The layer's description, read through `fetch`; throws `Failure` with one sentence.
     func describe(_ fetch: (RemoteCall) throws(Failure) -> WebResponse) throws(Failure)
         -> LayerProperties
-    /// What to send for a question; nil when there is nothing to be asked.
+    /// The request for a question; nil when there is nothing to request.
     func call(_ question: RemoteQuestion) throws(Failure) -> RemoteCall?
-    /// What an answer to that says.
+    /// Decodes the answer to that request.
     func answer(
         _ response: WebResponse, to question: RemoteQuestion
     ) throws(Failure) -> RemoteAnswer
-    /// How to get the features for a question; nil when there is nothing to be asked. One request,
-    /// unless said otherwise.
+    /// The rounds for the features of a question; nil when there is nothing to request. The default
+    /// is one request.
     func search(_ question: RemoteQuestion) throws(Failure) -> (any RemoteRounds<RemoteAnswer>)?
-    /// How to get what a picture shows of it; nil when there is nothing to be seen.
+    /// The rounds for the layer's part of a picture; nil when nothing is visible.
     func drawing(
         _ question: RemotePictureQuestion
     ) throws(Failure) -> (any RemoteRounds<RemotePicture>)?
-    /// How to get its legend; nil for none, and for what is drawn here.
+    /// The inquiry for its legend; nil for none, and for layers that are drawn here.
     func legend(_ properties: LayerProperties) -> LegendInquiry?
 }
 
@@ -41,13 +41,13 @@ extension RemoteLayer {
     }
 }
 
-/// What is sent to a service, before a credential is added.
+/// A request to a service, before a credential is added.
 struct RemoteCall {
     /// The address.
     var url: String
     /// Parameters, not yet escaped.
     var parameters: [(name: String, value: String)]
-    /// Whether they are posted; otherwise they stand in the URL.
+    /// Whether the parameters are in the body of a POST; otherwise they are in the URL.
     var isPosted = false
 
     /// The request, with the credential where there is one.
@@ -114,7 +114,7 @@ enum Base64 {
 }
 
 extension String {
-    /// At most so many characters on one line, for a sentence about what a server said.
+    /// The first `count` characters on one line, for error sentences that quote a server.
     func excerpt(_ count: Int = 200) -> String {
         String(split(whereSeparator: \.isWhitespace).joined(separator: " ").prefix(count))
     }

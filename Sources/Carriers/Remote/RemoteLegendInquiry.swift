@@ -9,19 +9,19 @@ internal import Platform
 internal import Site
 internal import Synchronization
 
-/// How to ask a layer's server for its legend.
+/// The request for a layer's legend, and its decoder.
 struct LegendInquiry {
-    /// What is to be sent, all at once.
+    /// The requests to send, all at once.
     var calls: [RemoteCall]
-    /// What the answers say, in the order of ``calls``; throws `Failure` with one sentence.
+    /// Decodes the answers, in the order of ``calls``; throws `Failure` with one sentence.
     var read: @Sendable ([WebResponse]) throws(Failure) -> [LegendEntry]
 }
 
-/// The legends that servers told lately; any thread may ask.
+/// A cache of legends of other servers; any thread.
 final class KnownLegends: Sendable {
-    /// How long a legend is taken for what the server would say.
+    /// Time to live of a cached legend.
     static let lifetime = Duration.seconds(600)
-    /// Beyond so many legends, or so many bytes of pictures, all are forgotten.
+    /// Bounds on legends and on bytes of pictures; beyond either the cache is cleared.
     private static let (countLimit, byteLimit) = (100, 8 << 20)
 
     private struct Known {
@@ -48,18 +48,17 @@ final class KnownLegends: Sendable {
 }
 
 extension RemoteServices {
-    /// Asks for the legends of those layers of a map that lie on other servers, all at once, and
-    /// waits for all, inside `waiting`; what a server said within ten minutes is not asked again,
-    /// and neither is a raster's file.
+    /// Requests the legends of a map's layers on other servers, all at once, and waits for all,
+    /// inside `waiting`.
     ///
-    /// Layers that are not loaded have none.
+    /// Legends are cached for ten minutes, those of rasters too. Layers that are not loaded have
+    /// none.
     ///
     /// - Parameters:
-    ///   - rasters: Reads the legend of a raster of the site, on the calling thread, while servers
-    ///     are waited for; without
-    ///     it rasters have none.
-    ///   - deadline: When the caller must have its answer; nil for the bound of each request alone.
-    ///   - isCancelled: Whether nobody waits any more; asked on another thread.
+    ///   - rasters: Reads the legend of a raster of the site, on the calling thread, while requests
+    ///     are in flight; without it rasters have none.
+    ///   - deadline: The caller's deadline; nil for the timeout of each request alone.
+    ///   - isCancelled: Whether the legends are no longer needed; called on another thread.
     public func legends(
         of layers: [LayerDescription],
         rasters: ((ContentID) throws(Failure) -> [LegendEntry])? = nil,
@@ -164,7 +163,7 @@ extension RemoteServices {
         return mailbox
     }
 
-    /// How many bytes of a legend are read.
+    /// Most bytes of a legend that are read.
     private static let legendBytes = 2 << 20
 }
 
@@ -192,7 +191,7 @@ extension WMSLayer {
                 guard let entry = LegendEntry(label: label, png: response.body) else {
                     throw Failure(
                         .unreadable,
-                        "its legend of '\(name.excerpt(60))' is no PNG of at most "
+                        "its legend of '\(name.excerpt(60))' is not a PNG of at most "
                             + "\(LegendEntry.byteBound >> 10) KiB")
                 }
                 entries.append(entry)
@@ -234,7 +233,7 @@ extension MapServiceLayer {
                     else {
                         throw Failure(
                             .unreadable,
-                            "its legend of layer '\(name)' has a picture that is no PNG of at most "
+                            "its legend of layer '\(name)' has a picture that is not a PNG of at most "
                                 + "\(LegendEntry.byteBound >> 10) KiB")
                     }
                     entries.append(entry)
@@ -246,13 +245,13 @@ extension MapServiceLayer {
 }
 
 extension TileLayer {
-    /// That of the map service; templates have none.
+    /// The map service's legend; templates have none.
     func legend(_ properties: LayerProperties) -> LegendInquiry? {
         source.isTemplate ? nil : mapService.legend(properties)
     }
 }
 
 extension RemoteLayer {
-    /// None: what it shows is drawn here, or is not known.
+    /// No legend: the layer is drawn here, or its drawing is unknown.
     func legend(_ properties: LayerProperties) -> LegendInquiry? { nil }
 }

@@ -7,25 +7,25 @@ internal import EsriForms
 internal import Expat
 internal import Geometry
 
-/// What a server answered to requests that were sent together, in their order.
+/// The answers to one round of requests, in their order.
 typealias WebAnswers = [Result<WebResponse, WebError>]
 
-/// The way to what is wanted of a layer of another server, in one round of requests or several.
+/// The rounds of requests that produce one layer's outcome.
 ///
-/// Pure: it says what to send, and takes what came.
+/// Pure: it returns the requests and takes the answers.
 protocol RemoteRounds<Outcome>: Sendable {
-    /// What is wanted.
+    /// The result of the rounds.
     associatedtype Outcome: Sendable
-    /// What fails as a whole, for the circuit breaker.
+    /// The unit of failure for the circuit breaker.
     var service: String { get }
-    /// What is to be sent now, all at once; one request at least.
+    /// The next requests, all sent at once; at least one.
     var calls: [RemoteCall] { get }
-    /// How many bytes of each answer are read.
+    /// Most bytes read of each answer.
     var byteLimit: Int { get }
     /// Takes the answers to ``calls``: the outcome, or nil where ``calls`` are to be sent again,
     /// which are others now.
     mutating func take(_ answers: WebAnswers) throws(Failure) -> Outcome?
-    /// What there is although no more can be had: throws the failure where that is nothing.
+    /// The partial outcome when no more can be fetched; throws the failure if there is none.
     func outcome(despite failure: Failure) throws(Failure) -> Outcome
 }
 
@@ -33,7 +33,7 @@ extension RemoteRounds {
     func outcome(despite failure: Failure) throws(Failure) -> Outcome { throw failure }
 }
 
-/// The features that one request tells of.
+/// A search for features in a single request.
 struct OneSearch: RemoteRounds {
     let layer: any RemoteLayer
     let call: RemoteCall
@@ -81,7 +81,7 @@ extension WebAnswers {
 }
 
 extension WebResponse {
-    /// Throws `unreadable` for what is no picture, with what the server says instead.
+    /// Throws `unreadable` for an answer that is not a picture, with an excerpt of it.
     func checkPicture() throws(Failure) {
         if contentType.hasPrefix("image/"), !contentType.contains("svg") { return }
         let first = body.first { ![32, 9, 10, 13, 0xEF, 0xBB, 0xBF].contains($0) }

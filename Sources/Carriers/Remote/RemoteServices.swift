@@ -5,21 +5,21 @@ public import CairnModel
 internal import Curl
 public import Site
 
-/// Layers on other servers: loads them and asks them, within bounds, whatever the servers do.
+/// Layers on other servers, loaded and requested within bounds that hold whatever the servers do.
 ///
 /// Any thread may call. Requests are sent from one thread, that of a `WebClient`, which bounds how
-/// many are on their way, in all and to each server. Secrets are read from the site's store when
-/// they are needed, and appear in no failure.
+/// many are in flight, in all and to each server. Secrets are read from the site's store when
+/// needed, and appear in no failure.
 public final class RemoteServices: Sendable {
-    /// How long one question may take, retries included.
+    /// Timeout of one question, retries included.
     public static let askTimeout = Duration.seconds(5)
-    /// How long each request of a load may take.
+    /// Timeout of each request of a load.
     public static let loadTimeout = Duration.seconds(15)
-    /// How many bytes of an answer are read.
+    /// Most bytes of an answer that are read.
     public static let answerBytes = 8 << 20
-    /// How many bytes of a service's description are read.
+    /// Most bytes of a service's description that are read.
     public static let descriptionBytes = 32 << 20
-    /// The most features asked for at once, where a server gives as many.
+    /// Largest page size requested, for servers that allow as many.
     static let featuresAtOnce = 2_000
     let credentials: CredentialStore
     let timeout: Duration
@@ -27,8 +27,7 @@ public final class RemoteServices: Sendable {
     let breakers: Breakers
     let knownLegends = KnownLegends()
 
-    /// Asks with the credentials of a site, and in internal networks what the site lets it ask
-    /// there.
+    /// Uses the credentials of a site, and its list of allowed servers in internal networks.
     ///
     /// Throws as `Site.internalServers()`, and `Failure` (`invalidParameter`) for an entry that
     /// names no server.
@@ -47,14 +46,14 @@ public final class RemoteServices: Sendable {
         self.init(credentials: site.credentials, servers: servers)
     }
 
-    /// Asks with credentials.
+    /// Uses the given credentials.
     public convenience init(
         credentials: CredentialStore, askTimeout: Duration = RemoteServices.askTimeout
     ) {
         self.init(credentials: credentials, askTimeout: askTimeout, servers: .own)
     }
 
-    /// The same with a clock that says when a rest is over.
+    /// Uses a given clock for the rests of circuit breakers.
     init(
         credentials: CredentialStore, askTimeout: Duration = RemoteServices.askTimeout,
         servers: InternalServers = .own,
@@ -66,7 +65,7 @@ public final class RemoteServices: Sendable {
         breakers = Breakers(now: now)
     }
 
-    /// The conformance for a source: the one place that knows the protocols.
+    /// The adapter for a source's protocol: the only switch over protocols.
     static func layer(_ source: LayerSource) -> (any RemoteLayer)? {
         switch source {
         case .wms(let source): WMSLayer(source: source)
@@ -77,12 +76,12 @@ public final class RemoteServices: Sendable {
         }
     }
 
-    /// What a layer is; throws `Failure` with one sentence that names the server.
+    /// The properties of a layer; throws `Failure` with one sentence that names the server.
     ///
     /// Blocks the calling thread.
     public func load(_ source: LayerSource) throws(Failure) -> LayerProperties {
         guard let layer = Self.layer(source) else {
-            throw Failure(.internal, "the source is no remote one")
+            throw Failure(.internal, "the source is not remote")
         }
         let credential = try credential(of: layer)
         do throws(Failure) {
@@ -104,9 +103,9 @@ public final class RemoteServices: Sendable {
     static func failure(_ refusal: CircuitBreaker.Refusal) -> Failure {
         switch refusal {
         case .resting(let rest):
-            Failure(.unavailable, "it did not answer lately and is left alone for \(rest)")
+            Failure(.unavailable, "the server is not responding; requests are paused for \(rest)")
         case .onTrial:
-            Failure(.unavailable, "it did not answer lately and is just being tried again")
+            Failure(.unavailable, "the server is not responding; a probe is in flight")
         }
     }
 

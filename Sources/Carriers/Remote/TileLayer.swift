@@ -8,7 +8,7 @@ internal import Geometry
 
 /// Tiles: pictures by level, column and row (`…/{z}/{x}/{y}.png`), or a cached ArcGIS map service.
 ///
-/// Pictures have no features. A cached map service that may be queried is asked as any other.
+/// Pictures have no features. A cached map service with queries is requested as any other.
 struct TileLayer: RemoteLayer {
     let source: TileSource
     var url: String { source.url }
@@ -51,7 +51,7 @@ struct TileLayer: RemoteLayer {
         else {
             throw Failure(
                 .unreadable,
-                "its tile 0/0/0 is no picture but '\(response.contentType.excerpt(60))'")
+                "its tile 0/0/0 is not a picture but '\(response.contentType.excerpt(60))'")
         }
         return LayerProperties(
             extent: Envelope(
@@ -63,7 +63,7 @@ struct TileLayer: RemoteLayer {
             service: ServiceProperties(spatialReferences: [3857]))
     }
 
-    // MARK: Asking
+    // MARK: Requests
 
     func drawing(
         _ question: RemotePictureQuestion

@@ -14,7 +14,7 @@ struct TileMosaic: RemoteRounds {
     static let pixelBound = 32 << 20
     /// The most bytes of a tile.
     static let tileBytes = 512 << 10
-    /// How many coarser levels are tried where a level has no tile at all.
+    /// Number of coarser levels tried when a level has no tile at all.
     private static let retreat = 3
 
     private let question: RemotePictureQuestion
@@ -28,12 +28,12 @@ struct TileMosaic: RemoteRounds {
     private let finest: Int
     private var range: (columns: ClosedRange<Int>, rows: ClosedRange<Int>)
 
-    /// Nil where the picture shows none of the tiles.
+    /// Nil when no tile intersects the picture.
     ///
     /// - Parameters:
-    ///   - extent: What is seen, in the scheme's spatial reference.
-    ///   - url: A template, or what is followed by level, row and column.
-    ///   - bounds: Around all tiles that there are; nil where it is not known.
+    ///   - extent: The visible extent, in the scheme's spatial reference.
+    ///   - url: A template, or a prefix of level, row and column.
+    ///   - bounds: The extent of all tiles; nil where unknown.
     init?(
         _ question: RemotePictureQuestion, _ extent: Envelope, url: String, isTemplate: Bool,
         _ scheme: TilingScheme, bounds: Envelope?
@@ -65,7 +65,7 @@ struct TileMosaic: RemoteRounds {
     ) -> (ClosedRange<Int>, ClosedRange<Int>)? {
         let side = scheme.levels[place].unitsPerPixel
         let (width, height) = (side * Double(scheme.tileWidth), side * Double(scheme.tileHeight))
-        // A tile that is only touched, but for rounding, has nothing to show.
+        // A tile that only touches the extent, but for rounding, has nothing to show.
         let slack = 1e-6
         let numbers = [
             (seen.minX - scheme.left) / width + slack, (seen.maxX - scheme.left) / width - slack,
@@ -111,7 +111,7 @@ struct TileMosaic: RemoteRounds {
         }
         if pieces.allSatisfy({ $0 == nil }) {
             if let shortfall { throw shortfall }
-            // There may be no tiles of this level at all.
+            // The whole level may have no tiles.
             if place > 0, finest - place < Self.retreat,
                 let coarser = Self.range(extent, scheme, place - 1)
             {
@@ -151,7 +151,7 @@ struct TileMosaic: RemoteRounds {
 }
 
 extension TilingScheme {
-    /// The tiles of web maps, whose addresses are templates: levels 0 to 22.
+    /// The tiling scheme of web maps, whose addresses are templates: levels 0 to 22.
     static let webMaps: TilingScheme = {
         let half = Double.pi * WebMercator.radiusMeters
         let levels = (0...22).map {
@@ -166,7 +166,7 @@ extension TilingScheme {
 }
 
 extension Envelope {
-    /// What lies in both; empty where nothing does.
+    /// The intersection of both; empty if disjoint.
     fileprivate func common(with other: Envelope) -> Envelope {
         Envelope(
             minX: max(minX, other.minX), minY: max(minY, other.minY), maxX: min(maxX, other.maxX),

@@ -6,20 +6,20 @@ internal import Expat
 internal import Geometry
 internal import PROJ
 
-/// What a Web Map Service says of itself (OGC 01-068r3, 06-042).
+/// The capabilities of a Web Map Service (OGC 01-068r3, 06-042).
 struct WMSCapabilities {
     /// A layer that can be named in a request.
     struct Layer {
         var name: String
         var title: String
         var isQueryable: Bool
-        /// EPSG numbers, those of the layers around it included.
+        /// EPSG numbers, including those inherited from enclosing layers.
         var spatialReferences: [Int]
-        /// Around all of it, in degrees, longitude first.
+        /// The geographic extent, in degrees, longitude first.
         var geographicExtent: Envelope?
-        /// Around all of it, x first; by EPSG number.
+        /// The extents by EPSG number, x first.
         var extents: [Int: Envelope]
-        /// Whom it wants named; nil where it does not say.
+        /// The attribution; nil for none.
         var attribution: String?
         /// Whether it has a dimension of time.
         var hasTime: Bool
@@ -116,7 +116,7 @@ struct WMSCapabilities {
     }
 }
 
-/// What a service says instead of an answer.
+/// The exception report of a service.
 enum WMSException {
     /// The sentence; nil when the document is something else.
     static func text(in root: XMLElement) -> String? {

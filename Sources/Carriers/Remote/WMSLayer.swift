@@ -7,14 +7,14 @@ internal import Dataset
 internal import Geometry
 internal import PROJ
 
-/// Layers of a Web Map Service: GetCapabilities when loaded, GetFeatureInfo when asked.
+/// Layers of a Web Map Service: GetCapabilities when loaded, GetFeatureInfo for a question.
 struct WMSLayer: RemoteLayer {
     let source: WMSSource
     var url: String { source.url }
     var credential: String? { source.credential }
 
-    /// The picture that is asked about is so wide and high, in pixels of the caller's screen, with
-    /// what is asked in its middle pixel.
+    /// Width and height of the requested picture in pixels of the caller's screen, with the
+    /// question's place in its middle pixel.
     private static let side = 101
 
     // MARK: Loading
@@ -83,7 +83,7 @@ struct WMSLayer: RemoteLayer {
         return projected
     }
 
-    // MARK: Asking
+    // MARK: Requests
 
     func call(_ question: RemoteQuestion) throws(Failure) -> RemoteCall? {
         guard let service = question.properties.service, let format = service.infoFormat,
@@ -142,7 +142,7 @@ extension WMSLayer {
             ("EXCEPTIONS", isLater ? "XML" : "application/vnd.ogc.se_xml"),
         ]
         if question.dpi != 96 {
-            // What MapServer, QGIS Server and GeoServer call it; others pass it over.
+            // The names of MapServer, QGIS Server and GeoServer; others ignore them.
             let dots = "\(Int(question.dpi.rounded()))"
             parameters += [
                 ("MAP_RESOLUTION", dots), ("DPI", dots), ("FORMAT_OPTIONS", "dpi:" + dots),
@@ -155,7 +155,7 @@ extension WMSLayer {
             call: RemoteCall(url: url, parameters: parameters), question: question, extent: extent)
     }
 
-    /// ISO 8601 as annex D of OGC 06-042 has it; nil where an end is open, which it cannot say.
+    /// ISO 8601 as in annex D of OGC 06-042; nil for an open end, which it cannot express.
     private static func text(_ time: TimeExtent) -> String? {
         guard let start = time.start, let end = time.end else { return nil }
         func moment(_ milliseconds: Int64) -> String {
@@ -167,7 +167,7 @@ extension WMSLayer {
 
 /// The forms of pictures.
 enum PictureForm {
-    /// PNG, then what else can be read here; nil for plain PNG, and where nothing is known.
+    /// PNG, or else another supported format; nil for plain PNG, and where nothing is known.
     static func best(of offered: [String]) -> String? {
         if offered.contains("image/png") { return nil }
         let kinds = ["image/png", "image/webp", "image/jpeg", "image/jpg"]
@@ -177,9 +177,9 @@ enum PictureForm {
     }
 }
 
-/// The forms in which a service tells of features.
+/// The formats of a GetFeatureInfo answer.
 enum InfoFormat {
-    /// The one that says most, among those offered; nil for none.
+    /// The most expressive of the offered formats; nil for none.
     static func best(of offered: [String]) -> String? {
         let plain = offered.map { (name: $0, kind: rank($0)) }.filter { $0.kind != nil }
         return plain.min { ($0.kind ?? 9) < ($1.kind ?? 9) }?.name

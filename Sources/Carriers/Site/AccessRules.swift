@@ -3,31 +3,31 @@
 
 public import CairnModel
 
-/// Who may do what through the gateways of a site: the contents of `access.json`.
+/// The access rules of a site's gateways: the contents of `access.json`.
 public struct AccessRules: Hashable, Sendable, Codable {
-    /// The form of the file; this build knows 1.
+    /// Format version of the file; this build knows 1.
     public var formatVersion = 1
-    /// Those who have a password, by name.
+    /// Users with a password, by name.
     public var users: [User] = []
-    /// What everybody may do, also without a token.
+    /// Grants that need no token; they apply to users too.
     public var anonymous: [Grant] = []
     /// The quota of users without one of their own.
     public var quota: Quota?
     /// The quota of all callers without a token together.
     public var anonymousQuota: Quota?
 
-    /// Nobody may do anything.
+    /// No grants.
     public init() {}
 
-    /// One who has a password.
+    /// A user with a password.
     public struct User: Hashable, Sendable, Codable {
         /// 1 to 64 letters, digits, `-`, `_`, `.` or `@`.
         public var name: String
-        /// As `PasswordHash` writes it.
+        /// The form written by `PasswordHash`.
         public var passwordHash: String
-        /// What the user may do besides what everybody may.
+        /// The user's grants besides the anonymous ones.
         public var grants: [Grant]
-        /// How much the user may have.
+        /// The user's quota.
         public var quota: Quota?
 
         /// Makes one.
@@ -42,7 +42,7 @@ public struct AccessRules: Hashable, Sendable, Codable {
     public struct Grant: Hashable, Sendable, Codable {
         /// The operation.
         public var operation: Operation
-        /// The name of a map, of a locator, or `Jobs`; `*` stands for every service.
+        /// The name of a map, of a locator, or `Jobs`; `*` matches every service.
         public var service: String
 
         /// Makes one.
@@ -51,35 +51,35 @@ public struct AccessRules: Hashable, Sendable, Codable {
             self.service = service
         }
 
-        /// Stands for every service.
+        /// Matches every service.
         public static let everyService = "*"
     }
 
-    /// What can be allowed.
+    /// An operation that can be granted.
     public enum Operation: String, Hashable, Sendable, Codable, CaseIterable {
         /// Read: metadata, pictures, identify, query, addresses.
         case query
         /// Change features.
         case edit
-        /// Upload, submit jobs, and read and cancel one's own.
+        /// Upload, submit jobs, and read and cancel own jobs.
         case jobs
         /// Read and cancel the jobs of others; with `jobs`.
         case manageJobs
         /// Read the gateway's figures.
         case metrics
-        /// See the past as it was: also what was removed, hidden or deleted since.
+        /// See the past unrestricted, with features removed, hidden or deleted since.
         case history
-        /// See what is wrong inside: what other servers said, why a layer could not be loaded.
+        /// See internal details: answers of other servers, reasons why a layer could not be loaded.
         case admin
     }
 
-    /// The word that stands for everybody, so that no user can have it.
+    /// The name of the anonymous grants, reserved so that no user can have it.
     public static let anonymousName = "anonymous"
 
     /// The user of that name.
     public func user(_ name: String) -> User? { users.first { $0.name == name } }
 
-    /// Throws `Failure` (`invalidParameter`) for what could not have been meant.
+    /// Throws `Failure` (`invalidParameter`) for inconsistent rules.
     public func check() throws(Failure) {
         guard formatVersion == 1 else {
             throw Failure(

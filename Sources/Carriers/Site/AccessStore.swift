@@ -5,8 +5,10 @@ public import CairnModel
 internal import FoundationEssentials
 public import Platform
 
-/// The two files of a site that say who is who: `access.json`, and `token.key`, with which tokens
-/// are made; both are readable by their owner only, and refused otherwise.
+/// The two files of a site for authentication: `access.json`, and `token.key`, with which tokens
+/// are signed.
+///
+/// Both must be readable by their owner only, and are refused otherwise.
 public struct AccessStore: Hashable, Sendable {
     /// The directory of both.
     public let directory: String
@@ -18,7 +20,7 @@ public struct AccessStore: Hashable, Sendable {
     /// Names a store.
     public init(directory: String) { self.directory = directory }
 
-    /// The rules; nil where there are none.
+    /// The rules; nil without a file.
     ///
     /// Throws `Failure`: `conflict` when others may read the file, `corrupt`, `newerVersion`,
     /// `unreadable`.
@@ -35,12 +37,12 @@ public struct AccessStore: Hashable, Sendable {
         }
     }
 
-    /// Which state of the rules' file there is; nil where there is none.
+    /// The state of the rules' file; nil without a file.
     public var stamp: FileStamp? { FileSystem.stamp(of: path) }
 
-    /// Changes the rules, beginning with none where there are none yet; one process at a time.
+    /// Changes the rules, starting from empty ones; one process at a time.
     ///
-    /// Throws as ``rules()``, what `body` throws, `busy` while another process changes them, and
+    /// Throws as ``rules()``, errors of `body`, `busy` while another process changes them, and
     /// `noSpace`.
     public func change(_ body: (inout AccessRules) throws(Failure) -> Void) throws(Failure) {
         let lock = try lock()
@@ -61,7 +63,7 @@ public struct AccessStore: Hashable, Sendable {
         throw Failure(.busy, "another command changes the users just now; try again")
     }
 
-    /// The key of this site's tokens, 32 bytes; made when there is none.
+    /// The key of this site's tokens, 32 bytes; created on first use.
     ///
     /// Throws `Failure`: `conflict` when others may read the file, `corrupt`, `unreadable`,
     /// `noSpace`.

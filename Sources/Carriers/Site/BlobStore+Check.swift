@@ -5,11 +5,11 @@ public import CairnModel
 internal import Platform
 internal import Synchronization
 
-/// Which states of files this process has read whole and found right.
+/// The states of files that this process has read whole and found intact.
 private final class SoundFiles: Sendable {
     private let known = Mutex<[String: FileStamp]>([:])
 
-    /// How many are remembered.
+    /// Most files remembered.
     private static let limit = 10_000
 
     func contains(_ path: String, _ stamp: FileStamp) -> Bool {
@@ -27,11 +27,11 @@ private final class SoundFiles: Sendable {
 extension BlobStore {
     private static let sound = SoundFiles()
 
-    /// Reads a blob whole, unless this process did so and found it right, and its file has the
-    /// inode, the size and the time of change that it had then.
+    /// Verifies a blob by reading it whole, unless this process has done so and its file has the
+    /// same inode, size and time of change.
     ///
-    /// `step` is called after each piece that was read, 256 KiB at most. Throws what it throws, and
-    /// `Failure`: `notFound`, `unreadable`, `corrupt` when the bytes are not those it is named by.
+    /// `step` is called after each piece read, 256 KiB at most. Throws the errors of `step`, and
+    /// `Failure`: `notFound`, `unreadable`, `corrupt` when the bytes do not match its id.
     public func check(
         _ blob: BlobReference, _ step: () throws(Failure) -> Void = {}
     ) throws(Failure) {

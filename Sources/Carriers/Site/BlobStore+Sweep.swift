@@ -6,21 +6,21 @@ internal import FoundationEssentials
 internal import Platform
 
 extension BlobStore {
-    /// How long a blob is safe from a sweep after it was put or named again: longer than it takes
-    /// until the log names it.
+    /// Grace period in seconds in which a sweep spares a blob that was put or renewed: longer than
+    /// it takes until the log names it.
     public static let graceSeconds = 3_600
 
-    /// A blob that lies here, and when it was put or last named again, by the file system's clock.
+    /// A stored blob, with the time of its put or last renewal by the file system's clock.
     public struct Entry: Hashable, Sendable {
         /// Its name.
         public let id: ContentID
         /// Its size.
         public let byteCount: Int64
-        /// When it was put or renewed.
+        /// The time of the put or of the last renewal.
         public let renewedAt: Timestamp
     }
 
-    /// Every blob that lies here, in no order; files with other names are none.
+    /// Every stored blob, in no order; files with other names are skipped.
     ///
     /// Throws `Failure` (`unreadable`).
     public func entries() throws(Failure) -> [Entry] {
@@ -40,11 +40,11 @@ extension BlobStore {
             renewedAt: Timestamp(microseconds: stamp.modifiedNanoseconds / 1_000))
     }
 
-    /// Says that a blob is wanted from now on, so that a sweep that has not removed it yet lets it
-    /// be; false when it is not here.
+    /// Renews a blob, so that a sweep that has not removed it yet spares it; false when it is
+    /// absent.
     ///
-    /// Its file's time changes at most twice in ``graceSeconds``: who has checked its bytes does so
-    /// again then.
+    /// The file's time changes at most twice in ``graceSeconds``; each change also invalidates a
+    /// check of its bytes.
     @discardableResult
     public func renew(_ id: ContentID) -> Bool {
         guard let entry = entry(id) else { return false }
@@ -72,7 +72,7 @@ extension BlobStore {
 
     /// Removes a blob unless it was put or renewed at or after a moment; whether it did.
     ///
-    /// Who renews it meanwhile finds it gone, or it stays. Throws `Failure` (`unreadable`).
+    /// A concurrent renewal either finds it gone or keeps it. Throws `Failure` (`unreadable`).
     public func remove(_ id: ContentID, unlessRenewedSince moment: Timestamp) throws(Failure)
         -> Bool
     {

@@ -9,7 +9,7 @@ internal import Platform
 ///
 /// A value; may be used on any thread and in any process. Calls block on the disk.
 public struct BlobStore: Hashable, Sendable {
-    /// The directory the blobs lie in.
+    /// The blobs' directory.
     public let directory: String
 
     /// Names a store; the directory must exist when something is put.
@@ -23,7 +23,7 @@ public struct BlobStore: Hashable, Sendable {
         FileManager.default.fileExists(atPath: path(id))
     }
 
-    /// The blob with this id, whose media type nobody remembers; nil when it is not here.
+    /// A reference to the blob with this id, without its media type; nil when it is absent.
     public func find(_ id: ContentID) -> BlobReference? {
         guard let size = FileSystem.byteCount(of: path(id)) else { return nil }
         return BlobReference(id: id, byteCount: size, mediaType: "application/octet-stream")
@@ -46,10 +46,10 @@ public struct BlobStore: Hashable, Sendable {
         }
     }
 
-    /// Keeps what `body` writes, piece by piece, without taking it into memory; nothing when it
-    /// throws.
+    /// Stores the output of `body`, written piece by piece, without holding it in memory; nothing
+    /// when it throws.
     ///
-    /// Throws what `body` throws, and `Failure` as `put(_:mediaType:)`.
+    /// Throws the errors of `body`, and `Failure` as `put(_:mediaType:)`.
     public func put(
         mediaType: String, _ body: (_ write: (Data) throws -> Void) throws -> Void
     ) throws -> BlobReference {
@@ -82,10 +82,10 @@ public struct BlobStore: Hashable, Sendable {
         }
     }
 
-    /// Keeps some bytes followed by other blobs, in order, without taking those into memory.
+    /// Stores some bytes followed by other blobs, in order, without loading those into memory.
     ///
-    /// Throws as `put(_:mediaType:)`, `notFound` for a blob that is not here, and `corrupt` for one
-    /// whose bytes, as they are copied, are not those it is named by.
+    /// Throws as `put(_:mediaType:)`, `notFound` for an absent blob, and `corrupt` for one whose
+    /// bytes do not match its id when they are copied.
     public func put(
         _ bytes: Data, then blobs: [BlobReference], mediaType: String
     ) throws(Failure) -> BlobReference {
@@ -124,17 +124,17 @@ public struct BlobStore: Hashable, Sendable {
         let blob = BlobReference(
             id: ContentID(file.digest), byteCount: file.byteCount, mediaType: mediaType)
         let store = BlobStore(directory: directory)
-        // The name may stand for bytes that were damaged since. What a sweep takes meanwhile is put
+        // The existing file may have been damaged since. One that a sweep removes meanwhile is put
         // again.
         if store.renew(blob.id), store.isSound(blob), store.contains(blob.id) { return blob }
         try file.publish(as: store.path(blob.id))
         return blob
     }
 
-    /// Reads a whole blob; `maximumByteCount` bounds what is taken into memory.
+    /// Reads a whole blob of at most `maximumByteCount` bytes into memory.
     ///
-    /// Throws `Failure`: `notFound`, `tooLarge`, `unreadable`, `corrupt` when the bytes are not
-    /// those it is named by.
+    /// Throws `Failure`: `notFound`, `tooLarge`, `unreadable`, `corrupt` when the bytes do not
+    /// match its id.
     public func read(
         _ blob: BlobReference, maximumByteCount: Int64 = 1 << 30
     ) throws(Failure) -> Data {
@@ -149,10 +149,10 @@ public struct BlobStore: Hashable, Sendable {
         return bytes
     }
 
-    /// Hands out a blob's bytes piece by piece, to its end or to the first piece that is too much.
+    /// Reads a blob's bytes piece by piece, to its end or to the first piece beyond the bound.
     ///
-    /// Throws as ``read(_:maximumByteCount:)``, `corrupt` when the last piece has been handed out,
-    /// and what `body` throws.
+    /// Throws as ``read(_:maximumByteCount:)``, `corrupt` after the last piece, and the errors of
+    /// `body`.
     func read(
         _ blob: BlobReference, _ body: ([UInt8]) throws(Failure) -> Void
     ) throws(Failure) {

@@ -31,7 +31,7 @@ public final class BlobWriter: Sendable {
         }
     }
 
-    /// Keeps what was written; when it returns that is on the disk.
+    /// Keeps the bytes written; on return they are on the disk.
     ///
     /// Throws `Failure` (`noSpace`, `unreadable`); a second call throws `conflict`.
     public func keep(mediaType: String) throws(Failure) -> BlobReference {

@@ -5,7 +5,7 @@ public import CairnModel
 internal import FoundationEssentials
 internal import Platform
 
-/// A secret with which another server is asked.
+/// A secret for requests to another server.
 public struct Credential: Hashable, Sendable, Codable {
     /// The user for HTTP's basic scheme; nil when the secret is a token.
     public var user: String?
@@ -21,9 +21,9 @@ public struct Credential: Hashable, Sendable, Codable {
 
 /// The credentials of a site: `credentials/<name>.json`, readable by their owner only.
 ///
-/// Nothing but the name ever leaves it for the log, an answer or a message.
+/// Only names ever reach the log, an answer or a message.
 public struct CredentialStore: Hashable, Sendable {
-    /// The directory the credentials lie in.
+    /// The credentials' directory.
     public let directory: String
     private static let byteLimit = 65_536
 
@@ -76,7 +76,7 @@ public struct CredentialStore: Hashable, Sendable {
         }
     }
 
-    /// Removes a credential; false when there was none.
+    /// Removes a credential; false when it did not exist.
     public func remove(_ name: String) throws(Failure) -> Bool {
         let path = try path(name)
         guard FileManager.default.fileExists(atPath: path) else { return false }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-/// How much a user may have of what others then lack; what is nil is as the next rule says.
+/// A user's limits on shared resources; nil for the default of the next rule.
 public struct Quota: Hashable, Sendable, Codable {
-    /// Of bytes: uploads that are kept, and products of the user's jobs.
+    /// Bytes of stored uploads and of the products of the user's jobs.
     public var bytes: Int64?
-    /// Of jobs that have not ended.
+    /// Number of jobs that have not ended.
     public var jobs: Int?
-    /// Of uploads under way at a gateway.
+    /// Number of uploads under way at a gateway.
     public var uploads: Int?
 
     /// Makes one.
@@ -17,16 +17,16 @@ public struct Quota: Hashable, Sendable, Codable {
         self.uploads = uploads
     }
 
-    /// The limits that follow from some quotas, the first of which that says something counts.
+    /// The effective limits of a list of quotas, of which the first with a value counts.
     public struct Limits: Hashable, Sendable, Codable {
-        /// Of bytes: uploads that are kept, and products of the user's jobs.
+        /// Bytes of stored uploads and of the products of the user's jobs.
         public var bytes: Int64
-        /// Of jobs that have not ended.
+        /// Number of jobs that have not ended.
         public var jobs: Int
-        /// Of uploads under way at a gateway.
+        /// Number of uploads under way at a gateway.
         public var uploads: Int
 
-        /// Where no quota says anything: 10 GiB, 20 jobs, 4 uploads.
+        /// The default limits: 10 GiB, 20 jobs, 4 uploads.
         public static let standard = Limits(bytes: 10 << 30, jobs: 20, uploads: 4)
 
         init(bytes: Int64, jobs: Int, uploads: Int) {
@@ -42,7 +42,7 @@ public struct Quota: Hashable, Sendable, Codable {
         }
     }
 
-    /// Whether it says nothing.
+    /// Whether it sets no limit.
     public var isEmpty: Bool { self == Quota() }
 
     /// Whether every number in it is one that can be meant.

@@ -12,7 +12,7 @@ extension Site {
         var servers: [String]
     }
 
-    /// Lists the servers of internal networks that layers may be asked of.
+    /// The list of servers of internal networks that layers may use.
     public var internalServersFile: String { path + "/internal-servers.json" }
 
     private static let internalServersByteLimit = 65_536
@@ -25,7 +25,7 @@ extension Site {
         let file = internalServersFile
         let bytes: [UInt8]
         do throws(MappingError) {
-            // What is longer is cut, and then no JSON.
+            // A longer file is cut, and then not valid JSON.
             let mapped = try MappedFile(path: file)
             bytes = mapped.copy(0..<min(mapped.byteCount, Self.internalServersByteLimit))
         } catch {

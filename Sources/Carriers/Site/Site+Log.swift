@@ -5,9 +5,9 @@ public import CairnModel
 public import FoundationEssentials
 internal import Platform
 
-/// Whether a site has had an event log, whose file can be lost while the rest is still there.
+/// Detects the loss of a site's event log while the rest of the site is still there.
 extension Site {
-    /// Says which log the site has; written once for each incarnation.
+    /// The file that records the log's incarnation; written once for each.
     private static let markName = "log.json"
 
     private struct Mark: Codable, Hashable {
@@ -32,10 +32,10 @@ extension Site {
         }
     }
 
-    /// That the log's file is there, or the site has never had one; throws `Failure` (`notFound`)
-    /// that says what tells of a log that is gone.
+    /// Checks that the log's file exists, or that the site has never had one.
     ///
-    /// Datasets, locators and blobs tell of none: they may come before the first event.
+    /// Throws `Failure` (`notFound`) with the evidence of a lost log. Datasets, locators and blobs
+    /// are no evidence: they may precede the first event.
     public func missLog() throws(Failure) {
         func isThere() -> Bool { FileManager.default.fileExists(atPath: logFile) }
         guard !isThere() else { return }

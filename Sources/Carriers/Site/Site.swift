@@ -6,7 +6,7 @@ internal import FoundationEssentials
 internal import Glibc
 internal import Platform
 
-/// A site: the directory that holds everything one Cairn installation knows.
+/// A site: the directory of one Cairn installation's data.
 ///
 /// ```
 /// site/ cairn.json · log.json · access.json · token.key · run/ · log/events.sqlite
@@ -19,7 +19,7 @@ internal import Platform
 public struct Site: Hashable, Sendable {
     /// The absolute path of the directory, without a trailing slash.
     public let path: String
-    /// What `cairn.json` says.
+    /// The contents of `cairn.json`.
     public let identity: SiteIdentity
     /// The directory of sockets and locks, readable by its owner only.
     ///
@@ -28,15 +28,14 @@ public struct Site: Hashable, Sendable {
     /// the user and the site's path.
     public let runDirectory: String
 
-    /// Opens an existing site; throws `Failure`: `notFound` when there is no `cairn.json`,
-    /// `newerVersion` for a format this build does not know, `corrupt` or `unreadable` for a file
-    /// that cannot be understood or read.
+    /// Opens an existing site; throws `Failure`: `notFound` without a `cairn.json`, `newerVersion`
+    /// for an unknown format, `corrupt` or `unreadable` for a malformed or unreadable file.
     public init(opening path: String) throws(Failure) {
         try self.init(reading: path)
         try makeDirectories()
     }
 
-    /// An existing site that is only read: nothing is made in it.
+    /// Opens an existing site read-only: nothing is created in it.
     ///
     /// Throws as `init(opening:)`.
     public init(reading path: String) throws(Failure) {
@@ -45,7 +44,7 @@ public struct Site: Hashable, Sendable {
         runDirectory = Self.runDirectory(of: self.path)
     }
 
-    /// Opens the site, and makes it first where there is none.
+    /// Opens the site, or creates it if absent.
     ///
     /// Two processes may do so at once: they get the same site. Throws as `init(opening:)`, and
     /// `noSpace`.
@@ -62,7 +61,7 @@ public struct Site: Hashable, Sendable {
         try self.init(opening: site)
     }
 
-    /// Where the event log lies.
+    /// The event log's file.
     public var logFile: String { logDirectory + "/events.sqlite" }
     /// The directory of the event log.
     public var logDirectory: String { path + "/log" }
@@ -70,9 +69,9 @@ public struct Site: Hashable, Sendable {
     public var datasetsDirectory: String { path + "/datasets" }
     /// The directory of rasters.
     public var rastersDirectory: String { path + "/rasters" }
-    /// The secrets with which other servers are asked.
+    /// The secrets for requests to other servers.
     public var credentials: CredentialStore { CredentialStore(directory: path + "/credentials") }
-    /// Who may do what through the site's gateways.
+    /// The access rules of the site's gateways.
     public var access: AccessStore { AccessStore(directory: path) }
     /// The directory of locators.
     public var locatorsDirectory: String { path + "/locators" }
@@ -107,8 +106,8 @@ public struct Site: Hashable, Sendable {
     /// The lock that a process named `name` takes when there may be only one per site.
     public func lockPath(_ name: String) -> String { runDirectory + "/" + name + ".lock" }
 
-    /// Makes a directory, and those above it, closed to other users, where there is none; throws
-    /// `Failure` (`noSpace`, `unreadable`).
+    /// Creates a directory and its parents if absent, closed to other users; throws `Failure`
+    /// (`noSpace`, `unreadable`).
     public static func makeDirectory(_ path: String) throws(Failure) {
         do {
             try FileManager.default.createDirectory(
@@ -129,7 +128,9 @@ public struct Site: Hashable, Sendable {
         }
     }
 
-    /// Also closes a site whose files and directories an earlier build left readable to other
+    /// Creates the site's directories.
+    ///
+    /// It also closes a site whose files and directories an earlier build left readable to other
     /// users.
     private func makeDirectories() throws(Failure) {
         for directory in [

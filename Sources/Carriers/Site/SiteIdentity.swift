@@ -7,14 +7,14 @@ internal import Platform
 
 /// The contents of `cairn.json`.
 public struct SiteIdentity: Hashable, Sendable, Codable {
-    /// The form of the directory; this build knows 1.
+    /// Format version of the directory; this build knows 1.
     public var formatVersion: Int
     /// Made once, kept for ever.
     public var siteID: UUID
-    /// When the site was made.
+    /// Creation time of the site.
     public var createdAt: Timestamp
 
-    /// The newest form this build knows.
+    /// Newest format version of this build.
     public static let newestFormat = 1
 
     /// Makes an identity.
@@ -24,7 +24,7 @@ public struct SiteIdentity: Hashable, Sendable, Codable {
         self.createdAt = createdAt
     }
 
-    /// Only the version: what must be readable in a file of any later form.
+    /// Only the version, the one member that every later format must keep readable.
     private struct Version: Decodable { var formatVersion: Int }
 
     init(readingFrom path: String, site: String) throws(Failure) {

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-/// Which snapshots of one log are kept: the last ones, and of the earlier ones so many that a
-/// question about the past need not fold much more than lies between the moment and now, the nearer
-/// the less.
+/// The retention policy for the snapshots of one log.
 ///
-/// The gaps between neighbours grow geometrically with their age, so that few files serve a log of
-/// any length.
+/// The last ones are kept, and of the earlier ones so many that a request for a past moment folds
+/// few events more than lie between the moment and now. The gaps between neighbours grow
+/// geometrically with their age, so that few files serve a log of any length.
 public struct SnapshotLadder: Hashable, Sendable {
     /// The most files.
     public var fileCount: Int
     /// The most bytes in all of them; the last ``newestCount`` are kept whatever they take.
     public var byteCount: Int64
-    /// The last so many are always kept: a start needs the last, or the one before where that is
+    /// Number of newest snapshots always kept: a start needs the last, or the one before if that is
     /// damaged.
     public static let newestCount = 3
 
@@ -30,7 +29,7 @@ public struct SnapshotLadder: Hashable, Sendable {
     public struct Rung: Hashable, Sendable {
         /// The last event folded in.
         public var sequence: Int64
-        /// How large its file is.
+        /// Size of its file.
         public var byteCount: Int64
 
         /// Names a snapshot.
@@ -40,10 +39,10 @@ public struct SnapshotLadder: Hashable, Sendable {
         }
     }
 
-    /// The sequence numbers of those that are not kept.
+    /// The sequence numbers to remove.
     ///
     /// Removes one after the other where it leaves the smallest gap for the age of the moments in
-    /// it. The log's beginning stands for a snapshot that is always there.
+    /// it. The log's beginning counts as a snapshot that is always there.
     public func removed(of rungs: [Rung]) -> [Int64] {
         var kept = rungs.sorted { $0.sequence < $1.sequence }
         var removed: [Int64] = []

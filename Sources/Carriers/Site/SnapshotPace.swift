@@ -3,9 +3,9 @@
 
 public import CairnModel
 
-/// How many events are folded before a state is written down again.
+/// Number of events folded between two snapshots of a state.
 public struct SnapshotPace: Hashable, Sendable {
-    /// At least so many.
+    /// Least number of events.
     public var eventCount: Int
 
     /// Ten thousand, some tenths of a second of folding.
@@ -14,8 +14,8 @@ public struct SnapshotPace: Hashable, Sendable {
     /// Makes a pace.
     public init(eventCount: Int) { self.eventCount = eventCount }
 
-    /// Whether it is time, so many events after the last snapshot: never more than about one piece
-    /// is written for each event that was folded.
+    /// Whether a snapshot is due, so many events after the last: at most about one piece is written
+    /// for each folded event.
     public func isDue(after events: Int, _ state: some Snapshotted) -> Bool {
         events >= eventCount && events >= state.pieceCount
     }

@@ -4,17 +4,19 @@
 public import CairnModel
 public import FoundationEssentials
 
-/// What has to hold for a state to be taken from a snapshot, whoever asks the log.
+/// The conditions for a state to be restored from a snapshot, in any process.
 extension SnapshotStore {
-    /// Where the log ends the commit that holds an event.
+    /// The end of the commit that holds an event.
     public struct Place: Hashable, Sendable {
         /// The end of that commit.
         public var committedThrough: Int64
         /// The log's hash chain there, 64 hexadecimal digits.
         public var chainHash: String
 
-        /// Of an event, by what verifying one event after the one before it has found; throws
-        /// `Failure`: `corrupt` where the log is damaged there, `conflict` where it ends before.
+        /// The place of an event, from the verification of one event after the one before it.
+        ///
+        /// Throws `Failure`: `corrupt` for a log damaged there, `conflict` for one that ends
+        /// before.
         public init(of sequence: Int64, verified page: VerifyPage) throws(Failure) {
             if let fault = page.fault {
                 throw Failure(
@@ -27,7 +29,7 @@ extension SnapshotStore {
         }
     }
 
-    /// Who can read what this build writes of a state.
+    /// The form of this build's snapshots of a state.
     public static func form<State: Snapshotted>(of type: State.Type) -> String {
         "\(State.snapshotName) \(State.snapshotForm), state \(StateHash.form), "
             + "cairn \(Release.version)"
@@ -47,14 +49,14 @@ extension SnapshotStore {
             throw Failure(.conflict, "it was folded from another incarnation of the log")
         }
         guard 1...max(1, head) ~= name.sequence else {
-            throw Failure(.conflict, "it lies ahead of the log, which ends at \(head)")
+            throw Failure(.conflict, "it is ahead of the log, which ends at \(head)")
         }
     }
 
-    /// The state of a snapshot that was read, where the log holds what it was folded from.
+    /// The state of a snapshot, provided the log holds the events it was folded from.
     ///
-    /// Throws `Failure`: `conflict` for a snapshot of another form, or of what the log does not
-    /// hold, `corrupt` for one that does not lead to the state that was written.
+    /// Throws `Failure`: `conflict` for a snapshot of another form, or of events that are not in
+    /// the log, `corrupt` for one that does not restore the state that was written.
     public static func state<State: Snapshotted>(
         _ type: State.Type, _ label: Label, _ pieces: [Data],
         at place: (_ sequence: Int64) throws(Failure) -> Place

@@ -5,20 +5,20 @@ public import CairnModel
 public import FoundationEssentials
 internal import Platform
 
-/// Folded states written down, so that the next process need not fold the whole log: files of a
-/// folder that can all be deleted without changing an answer.
+/// Snapshots of folded states, so that the next process need not fold the whole log: files that can
+/// all be deleted without changing an answer.
 ///
 /// A file is a line of JSON (its ``Label``), a line for each piece of the state, and the SHA-256 of
 /// all that. A value; may be used on any thread and in any process, by one writer at a time. Calls
 /// block on the disk.
 public struct SnapshotStore: Hashable, Sendable {
-    /// What a snapshot says of itself.
+    /// The header of a snapshot file.
     public struct Label: Hashable, Sendable, Codable {
-        /// Of which state: `maps`.
+        /// The name of the state: `maps`.
         public var state: String
-        /// Who can read it: files of another form are passed over.
+        /// The form of the snapshot; files of another form are skipped.
         public var form: String
-        /// Which log was folded.
+        /// The incarnation of the folded log.
         public var incarnation: UUID
         /// The last event folded in.
         public var sequence: Int64
@@ -46,7 +46,7 @@ public struct SnapshotStore: Hashable, Sendable {
 
     /// A file of the folder, by its name.
     public struct Name: Hashable, Sendable {
-        /// Which log was folded.
+        /// The incarnation of the folded log.
         public var incarnation: UUID
         /// The last event folded in.
         public var sequence: Int64
@@ -79,7 +79,7 @@ public struct SnapshotStore: Hashable, Sendable {
     /// The folder, whether it exists or not.
     public let directory: String
 
-    /// Which files are kept.
+    /// The retention policy.
     public var ladder: SnapshotLadder
 
     /// Names a store.
@@ -97,10 +97,10 @@ public struct SnapshotStore: Hashable, Sendable {
         return files.compactMap(Name.init(file:)).sorted { $0.sequence > $1.sequence }
     }
 
-    /// What a file says of itself, and the pieces of its state.
+    /// The label of a file, and the pieces of its state.
     ///
-    /// Throws `Failure`: `notFound`, `unreadable`, `tooLarge`, and `corrupt` for bytes that are not
-    /// those that were written, or a label that is not that of `name`.
+    /// Throws `Failure`: `notFound`, `unreadable`, `tooLarge`, and `corrupt` for damaged bytes or a
+    /// label other than that of `name`.
     public func read(_ name: Name) throws(Failure) -> (label: Label, pieces: [Data]) {
         let path = path(name)
         guard let size = FileSystem.byteCount(of: path) else {
@@ -123,12 +123,11 @@ public struct SnapshotStore: Hashable, Sendable {
         return (label, lines)
     }
 
-    /// Writes a file, whole or not at all, and removes what is not needed beside it: those of other
-    /// logs and forms, those after this one, and of the earlier ones what its ``ladder`` leaves
-    /// out.
+    /// Writes a file, whole or not at all, and removes obsolete ones: those of other logs and
+    /// forms, those after this one, and of the earlier ones those that its ``ladder`` drops.
     ///
-    /// When it returns, the file is on the disk. Throws `Failure` (`noSpace`, `unreadable`,
-    /// `tooLarge`); then nothing has changed.
+    /// On return the file is on the disk. Throws `Failure` (`noSpace`, `unreadable`, `tooLarge`);
+    /// then nothing has changed.
     public func write(_ label: Label, _ pieces: [Data]) throws(Failure) {
         try Site.makeDirectory(directory)
         let name = Name(incarnation: label.incarnation, sequence: label.sequence)
@@ -178,7 +177,7 @@ public struct SnapshotStore: Hashable, Sendable {
             let other = Name(incarnation: name.incarnation, sequence: sequence)
             try? FileManager.default.removeItem(atPath: path(other))
         }
-        // What a process that was killed has left; nobody else writes here.
+        // Leftovers of a killed process; this process is the only writer here.
         let files = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
         for file in files where file.hasPrefix(".staged-") {
             try? FileManager.default.removeItem(atPath: directory + "/" + file)

@@ -8,9 +8,9 @@ internal import Platform
 /// The record of which user uploaded which blobs: an empty file `user-NAME/<sha256>`,
 /// `anonymous/<sha256>` or `everybody/<sha256>` for each.
 ///
-/// A blob is named by the hash of its bytes, and to know a hash is no right to them: what a user
-/// names counts only where it stands here. Entries keep no blob from a sweep. A value; any thread,
-/// any process; calls block on the disk.
+/// A blob is named by the hash of its bytes, and knowing a hash grants no right to them: a user may
+/// name only blobs recorded here. Entries keep no blob from a sweep. A value; any thread, any
+/// process; calls block on the disk.
 public struct UploadLedger: Hashable, Sendable {
     /// The owner of an upload.
     public enum Owner: Hashable, Sendable {
@@ -23,7 +23,7 @@ public struct UploadLedger: Hashable, Sendable {
 
         fileprivate var folder: String {
             switch self {
-            // No name may be that of another folder, `..` among them.
+            // The prefix keeps user names apart from other folders, `..` among them.
             case .user(let name): "user-" + name
             case .anonymous: AccessRules.anonymousName
             case .everybody: "everybody"
@@ -31,7 +31,7 @@ public struct UploadLedger: Hashable, Sendable {
         }
     }
 
-    /// What an entry counts at least, in bytes, so that their number has a bound.
+    /// Least charge of an entry, in bytes, so that their number has a bound.
     public static let leastByteCount: Int64 = 64 << 10
 
     private let directory: String
@@ -74,10 +74,9 @@ public struct UploadLedger: Hashable, Sendable {
         return blobs.find(id)
     }
 
-    /// How many bytes the blobs have that an owner has uploaded and that are here, each
-    /// ``leastByteCount`` at least.
+    /// The total charge of an owner's blobs that are present, each ``leastByteCount`` at least.
     ///
-    /// Cost: a look at each of them. Throws `Failure` (`unreadable`).
+    /// Cost: one file lookup for each. Throws `Failure` (`unreadable`).
     public func byteCount(of owner: Owner) throws(Failure) -> Int64 {
         try Self.names(in: path(of: owner)).reduce(0) { sum, name in
             guard let blob = ContentID(rawValue: name).flatMap(blobs.find) else { return sum }
@@ -85,10 +84,10 @@ public struct UploadLedger: Hashable, Sendable {
         }
     }
 
-    /// What an upload of so many bytes counts.
+    /// The charge of an upload of so many bytes.
     public static func charge(_ byteCount: Int64) -> Int64 { max(byteCount, leastByteCount) }
 
-    /// Forgets what an owner has uploaded; the blobs stay until they are swept.
+    /// Removes an owner's entries; the blobs stay until they are swept.
     ///
     /// Throws `Failure` (`unreadable`).
     public func forget(_ owner: Owner) throws(Failure) {
@@ -99,7 +98,7 @@ public struct UploadLedger: Hashable, Sendable {
         }
     }
 
-    /// Removes the entries from before a moment whose blobs are not here, after a sweep.
+    /// Removes the entries from before a moment whose blobs are absent, after a sweep.
     ///
     /// Throws `Failure` (`unreadable`).
     public func forgetSwept(before moment: Timestamp) throws(Failure) {
@@ -117,7 +116,7 @@ public struct UploadLedger: Hashable, Sendable {
         }
     }
 
-    /// None where there is no such directory.
+    /// The file names in a directory; empty if absent.
     private static func names(in directory: String) throws(Failure) -> [String] {
         guard FileSystem.stamp(of: directory) != nil else { return [] }
         do { return try FileManager.default.contentsOfDirectory(atPath: directory) } catch {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-/// What went wrong, as one value that crosses every process border and reaches the user.
+/// An error as one value that crosses every process border and reaches the user.
 public struct Failure: Error, Hashable, Sendable, Codable, CustomStringConvertible {
     /// The kind of failure, stable for programs.
     public var code: Code
-    /// One sentence: which input, where in it, what was expected.
+    /// One sentence: the input, the place in it, the expectation.
     public var message: String
     /// Further sentences; often empty.
     public var details: [String]
@@ -13,11 +13,10 @@ public struct Failure: Error, Hashable, Sendable, Codable, CustomStringConvertib
     /// The most Unicode scalars of a message that is made here.
     public static let messageLimit = 1_000
 
-    /// Makes a failure.
+    /// Creates a failure.
     ///
-    /// What a sentence quotes may be a stranger's, and the reader a terminal: control characters
-    /// become `\u{fffd}`, and what is beyond ``messageLimit`` scalars is left out, of the message
-    /// and of each detail.
+    /// A sentence may quote untrusted text, and the reader may be a terminal: control characters
+    /// become `\u{fffd}`, and the message and each detail are cut to ``messageLimit`` scalars.
     public init(_ code: Code, _ message: String, details: [String] = []) {
         self.code = code
         self.message = Self.plain(message)
@@ -45,8 +44,7 @@ public struct Failure: Error, Hashable, Sendable, Codable, CustomStringConvertib
         details.isEmpty ? message : message + " (" + details.joined(separator: "; ") + ")"
     }
 
-    /// The same without what lies inside a site, its files and their damage: for callers without
-    /// `admin`.
+    /// A copy without site-internal details, files and their damage: for callers without `admin`.
     public var outside: Failure {
         let isInside =
             switch code {
@@ -61,7 +59,7 @@ public struct Failure: Error, Hashable, Sendable, Codable, CustomStringConvertib
             code, "a part of the site cannot be read or written: its operator sees which, and why")
     }
 
-    /// Whether asking again, unchanged, can succeed.
+    /// Whether an unchanged retry can succeed.
     public var isRetriable: Bool {
         switch code {
         case .unavailable, .busy, .timedOut, .draining, .logUnavailable: true
@@ -82,15 +80,15 @@ public struct Failure: Error, Hashable, Sendable, Codable, CustomStringConvertib
         public static let notFound = Code(rawValue: "notFound")
         /// The command contradicts the present state (name taken, job ended).
         public static let conflict = Code(rawValue: "conflict")
-        /// Another writer has taken over the streams; whoever gets this must append no more.
+        /// Another writer has taken over the streams; the recipient must append no more.
         public static let fenced = Code(rawValue: "fenced")
-        /// What was asked for lies in an archive that is not in its place.
+        /// The requested events are in an archive that is missing.
         public static let archived = Code(rawValue: "archived")
         /// An event id that the log holds already, with another content or in another append.
         public static let idReused = Code(rawValue: "idReused")
         /// The request or answer is larger than a stated bound.
         public static let tooLarge = Code(rawValue: "tooLarge")
-        /// No process that could answer is reachable.
+        /// No process that serves the request is reachable.
         public static let unavailable = Code(rawValue: "unavailable")
         /// The log is unreachable, so nothing can be acknowledged.
         public static let logUnavailable = Code(rawValue: "logUnavailable")
@@ -98,17 +96,17 @@ public struct Failure: Error, Hashable, Sendable, Codable, CustomStringConvertib
         public static let busy = Code(rawValue: "busy")
         /// The service is shutting down.
         public static let draining = Code(rawValue: "draining")
-        /// No answer within the deadline.
+        /// No answer before the deadline.
         public static let timedOut = Code(rawValue: "timedOut")
         /// The user cancelled it.
         public static let cancelled = Code(rawValue: "cancelled")
         /// Stored bytes do not have the form they must have.
         public static let corrupt = Code(rawValue: "corrupt")
-        /// A file cannot be read or has a form nothing here understands.
+        /// A file cannot be read or has an unknown format.
         public static let unreadable = Code(rawValue: "unreadable")
         /// The disk is full.
         public static let noSpace = Code(rawValue: "noSpace")
-        /// Written by, or speaks, a newer version than this build knows.
+        /// The file or message is of a newer version than this build knows.
         public static let newerVersion = Code(rawValue: "newerVersion")
         /// A defect or an unforeseen system error.
         public static let `internal` = Code(rawValue: "internal")

@@ -5,15 +5,16 @@ public import FoundationEssentials
 public import Platform
 
 extension UUID {
-    /// A fresh version 7 id: sorts by the wall clock's time of making, and after those made before
-    /// it in this process; ``TimeOrderedIDs`` says why.
+    /// A new version 7 id, sorted by wall-clock time and after all earlier ones of this process;
+    /// see ``TimeOrderedIDs``.
     ///
     /// For commands, events, jobs and messages; never made inside a fold or a state machine.
     public static func timeOrdered() -> UUID { UUID(uuid: TimeOrderedIDs.next()) }
 
-    /// A fresh version 7 id whose 62 random bits are the operating system's: unlike those of
-    /// ``timeOrdered()``, it does not follow from other ids of this process, so that it can be what
-    /// its holder is known by.
+    /// A new version 7 id whose 62 random bits come from the operating system.
+    ///
+    /// Unlike those of ``timeOrdered()``, it cannot be derived from other ids of this process, so
+    /// it can serve as a secret.
     public static func unguessable() -> UUID {
         UUID(
             uuid: UUIDBits.version7(
@@ -80,8 +81,8 @@ extension UUID {
 }
 
 extension Failure {
-    /// What a failed system call means to the user: `noSpace` for a full disk, `notFound` for a
-    /// missing path, `unreadable` for a path that may not be opened, otherwise `internal`.
+    /// The failure for a failed system call: `noSpace` for a full disk, `notFound` for a missing
+    /// path, `unreadable` for denied access, otherwise `internal`.
     public init(_ error: PlatformError) {
         let code: Code =
             if error.isNoSpace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-// The domain's values are made of the core's: what imports the domain sees both.
+// The domain's values are made of the core's: an import of the domain brings both.
 @_exported public import CairnCore

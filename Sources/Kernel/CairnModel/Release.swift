@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-/// Which release these sources are.
+/// The release of these sources.
 public enum Release {
-    /// Its number, as programs say it and events name their producers.
+    /// The version number in programs and in the producers of events.
     public static let version = "0.1.0"
 }

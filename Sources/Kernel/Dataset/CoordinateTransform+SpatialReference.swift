@@ -8,7 +8,7 @@ public import PROJ
 extension CoordinateTransform {
     /// A transform between two spatial references.
     ///
-    /// Throws `.invalidParameter` when one is not known or there is no way between them.
+    /// Throws `.invalidParameter` for an unknown one, or without a transformation between them.
     public convenience init(
         from source: SpatialReference, to target: SpatialReference
     ) throws(Failure) {
@@ -41,7 +41,7 @@ extension CoordinateTransform {
 
     /// A shape from source to target, vertex by vertex: edges are not densified.
     ///
-    /// Throws `.invalidParameter` when a vertex lies outside the domain.
+    /// Throws `.invalidParameter` for a vertex outside the domain.
     public func forward(_ shape: Shape) throws(Failure) -> Shape {
         guard !isIdentity else { return shape }
         return try shape.mapCoordinates { coordinate throws(Failure) in try forward(coordinate) }

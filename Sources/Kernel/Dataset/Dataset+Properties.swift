@@ -10,7 +10,7 @@ extension Dataset {
     /// The name of the column that holds the object id.
     public static let objectIDField = "OBJECTID"
 
-    /// What the header says of the layer; throws when the first column is not the object id.
+    /// The layer's properties from the header; throws when the first column is not the object id.
     static func properties(
         _ header: FlatGeobufHeader, _ file: MappedFile
     ) throws(Damage) -> LayerProperties {

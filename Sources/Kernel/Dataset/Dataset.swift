@@ -22,12 +22,12 @@ public final class Dataset: Sendable {
     /// count.
     public let properties: LayerProperties
 
-    /// Maps a dataset file and its index, if that lies beside it, and checks their headers: cost
-    /// and memory do not depend on their size.
+    /// Maps a dataset file and its index, if present beside it, and checks their headers: cost and
+    /// memory do not depend on their size.
     ///
-    /// Throws `.notFound` or `.unreadable` when there is no such file or it cannot be mapped, and
-    /// `.corrupt`, naming file and byte offset, when it is not a dataset or is cut short, or when
-    /// the index is, or was made for another file.
+    /// Throws `.notFound` or `.unreadable` when the file is missing or cannot be mapped, and
+    /// `.corrupt`, naming file and byte offset, when it is malformed or truncated, or when the
+    /// index is, or was made for another file.
     public convenience init(path: String) throws(Failure) {
         try self.init(path: path, indexPath: LayerIndex.path(beside: path))
     }
@@ -60,7 +60,7 @@ public final class Dataset: Sendable {
         self.init(plain, index: plain.header.hasWideIDs ? nil : try LayerIndex(inMemoryFor: plain))
     }
 
-    /// The same dataset with that index.
+    /// A dataset with an index attached.
     private init(_ plain: Dataset, index: LayerIndex?) {
         file = plain.file
         header = plain.header
@@ -82,8 +82,8 @@ public final class Dataset: Sendable {
         }
     }
 
-    /// The name of its content, the SHA-256 of its file: as its index states it, which costs
-    /// nothing, else of the bytes, which are all read.
+    /// The content id, the SHA-256 of its file: as stated by its index, at no cost, else of all
+    /// bytes.
     ///
     /// Throws `.unreadable`.
     public func contentID() throws(Failure) -> ContentID {
@@ -97,7 +97,7 @@ public final class Dataset: Sendable {
         }
     }
 
-    /// One feature as the index knows it.
+    /// One feature with its index data.
     public struct FeatureReference: Hashable, Sendable {
         /// The place among all features, from 0, in the order of the file.
         public var ordinal: Int
@@ -108,8 +108,8 @@ public final class Dataset: Sendable {
         public var envelope: Envelope
     }
 
-    /// Calls `body` with every feature whose rectangle shares a point with `envelope` (in the
-    /// dataset's spatial reference), in the order of the file.
+    /// Calls `body` with every feature whose rectangle intersects `envelope` (in the dataset's
+    /// spatial reference), in the order of the file.
     public func search(
         _ envelope: Envelope, _ body: (FeatureReference) throws -> Void
     ) rethrows {
@@ -138,7 +138,7 @@ public final class Dataset: Sendable {
         }
     }
 
-    /// The feature at a place, its object id known.
+    /// The feature at an ordinal, with its known object id.
     func reference(at ordinal: Int, objectID: Int64) -> FeatureReference? {
         file.withBytes { bytes in
             header.tree?.leaf(at: ordinal, in: bytes.extracting(header.treeBytes)).map {
@@ -158,9 +158,9 @@ public final class Dataset: Sendable {
         }
     }
 
-    /// How many coordinates the geometry has; takes far less time than ``shape(of:)``.
+    /// Number of coordinates of the geometry; takes far less time than ``shape(of:)``.
     ///
-    /// Throws `.corrupt` where the feature's bytes are damaged.
+    /// Throws `.corrupt` for damaged bytes of the feature.
     public func coordinateCount(of feature: FeatureReference) throws(Failure) -> Int {
         try read(feature) { bytes, table throws(Damage) in
             guard let geometry = try table.table(bytes, 0) else { return 0 }
@@ -189,8 +189,7 @@ public final class Dataset: Sendable {
     /// The Z and M of every coordinate of ``shape(of:)``, in its order; each nil when the dataset
     /// has none.
     ///
-    /// NaN stands where a coordinate has none. Throws `.corrupt` where the feature's bytes are
-    /// damaged.
+    /// NaN stands for a missing one. Throws `.corrupt` for damaged bytes of the feature.
     public func furtherOrdinates(
         of feature: FeatureReference
     ) throws(Failure) -> (z: [Double]?, m: [Double]?) {
@@ -233,7 +232,7 @@ public final class Dataset: Sendable {
         return FeatureReference(ordinal: leaf.ordinal, objectID: objectID, envelope: leaf.envelope)
     }
 
-    /// Where the feature's buffer lies in the file, without its size prefix.
+    /// The range of the feature's buffer in the file, without its size prefix.
     func featureRange(
         _ bytes: RawSpan, _ leaf: PackedHilbertTree.Leaf
     ) throws(Damage) -> Range<Int> {

@@ -4,12 +4,12 @@
 public import CairnModel
 import Synchronization
 
-/// The opened datasets of a directory; any thread may ask.
+/// An LRU cache of the open datasets of a directory; any thread.
 ///
-/// A dataset is mapped when it is first asked for, and the last few stay mapped. Its bytes never
-/// change, so it does not matter when it was opened.
+/// A dataset is mapped on first use and stays mapped while recently used. Its bytes never change,
+/// so a cached one is never stale.
 public final class DatasetCache: Sendable {
-    /// How many files stay open; the one not asked for longest goes first.
+    /// Most open files; the least recently used is closed first.
     public static let capacity = 512
 
     private struct Opened {

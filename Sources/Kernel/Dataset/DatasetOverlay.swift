@@ -6,16 +6,16 @@ import Geometry
 import Platform
 import SpatialIndex
 
-/// The features of a layer: an immutable dataset, and what edits have done to it.
+/// The features of a layer: an immutable dataset with edits over it.
 ///
-/// What edits added or changed is a small dataset of its own, in memory, that is searched as any
-/// other; of the one below, features that an edit concerns count no more.
+/// Added and changed features are a small dataset of its own, in memory, searched as any other; the
+/// base's features with edits are masked.
 public struct EditedDataset: Sendable {
     /// The dataset that was imported or compacted.
     public let base: Dataset
-    /// What edits added or changed; nil when that is nothing.
+    /// The added and changed features; nil for none.
     public let overlay: Dataset?
-    /// The edits; nil when there are none.
+    /// The edits; nil for none.
     private let edits: LayerEdits?
 
     /// A dataset without edits.
@@ -27,8 +27,8 @@ public struct EditedDataset: Sendable {
 
     /// A dataset with edits over it, whose features are encoded here.
     ///
-    /// Time and memory grow with the edits, not with the dataset. Throws `.corrupt` where the
-    /// dataset's header cannot be followed.
+    /// Time and memory grow with the edits, not with the dataset. Throws `.corrupt` for a malformed
+    /// header of the dataset.
     public init(_ base: Dataset, _ edits: LayerEdits?) throws(Failure) {
         self.base = base
         guard let edits, !edits.changes.isEmpty else {
@@ -54,8 +54,7 @@ public struct EditedDataset: Sendable {
 }
 
 extension Dataset {
-    /// The features as a dataset in memory that has the columns of another; nil when there are
-    /// none.
+    /// The features as a dataset in memory with the columns of another; nil for none.
     fileprivate convenience init?(
         laying features: [EditedFeature], over base: Dataset
     ) throws(Failure) {
@@ -75,11 +74,11 @@ extension Dataset {
     ///
     /// - Parameters:
     ///   - features: Object id, geometry, and attributes as FlatGeobuf has them.
-    ///   - hasZ: Whether the header says that features have Z.
-    ///   - hasM: Whether it says that they have M.
+    ///   - hasZ: Whether the header states Z.
+    ///   - hasM: Whether the header states M.
     ///   - header: Magic and header of a file with the same columns.
-    ///   - hasWideIDs: Whether those say that object ids are of 64 bits, not of 32.
-    ///   - name: Stands where others have a path.
+    ///   - hasWideIDs: Whether the header states object ids of 64 bits, not of 32.
+    ///   - name: Used in messages in place of a path.
     convenience init(
         _ features: [(id: Int64, geometry: FlatGeometry, attributes: [UInt8])],
         _ kind: FlatGeobufHeader.Kind, hasZ: Bool = false, hasM: Bool = false, header: [UInt8],

@@ -4,12 +4,12 @@
 public import CairnModel
 import Synchronization
 
-/// The datasets with edits over them that were asked for lately, each with what follows from both;
-/// any thread may ask.
+/// A cache of edited datasets, each with a derived value; any thread.
 ///
-/// The lock is never held while one is made: two threads may make the same, and one of them stays.
+/// The lock is never held while a value is made: two threads may make the same, and one of them is
+/// kept.
 public final class EditedDatasets<Consequence: Sendable>: Sendable {
-    /// When there are more, all are forgotten.
+    /// Most entries; beyond it the cache is cleared.
     private static var limit: Int { 32 }
 
     /// A layer as one event left it.
@@ -23,14 +23,13 @@ public final class EditedDatasets<Consequence: Sendable>: Sendable {
     private typealias Kept = (features: EditedDataset, consequence: Consequence)
     private let kept = Mutex<[Key: Kept]>([:])
 
-    /// None yet.
+    /// An empty cache.
     public init() {}
 
-    /// A layer's features, and what `make` makes of them, made at the first question after each
-    /// edit.
+    /// A layer's features with the value that `make` derives, made on first use after each edit.
     ///
-    /// `isAllowed` is asked before anything is made, and throws where there is no time for that.
-    /// Throws as `EditedDataset.init` and what the closures throw.
+    /// `isAllowed` is called before anything is made, and throws when the deadline leaves no time
+    /// for that. Throws as `EditedDataset.init` and the errors of the closures.
     public func value(
         _ base: Dataset, _ layer: LayerDescription, in map: MapName,
         isAllowed: () throws(Failure) -> Void = {},
@@ -42,7 +41,7 @@ public final class EditedDatasets<Consequence: Sendable>: Sendable {
             return (features, try make(features))
         }
         let key = Key(map: map, layer: layer.id, sequence: edits.sequence, dataset: dataset)
-        // Maps of one name, as of one sequence number, can differ where a past was told otherwise.
+        // Maps of one name and one sequence number can differ after a restore.
         if let known = kept.withLock({ $0[key] }), known.features.isMade(of: edits) {
             return known
         }

@@ -6,15 +6,15 @@ public import Geometry
 import Platform
 import SpatialIndex
 
-/// Reads features of one dataset, with the edits over it, one after the other, and makes no value
-/// that is not asked for.
+/// A cursor over the features of one dataset and its edits, which decodes only the requested
+/// values.
 ///
-/// Used from one thread. Every function throws `Failure` (`corrupt`) where the feature's bytes are
-/// damaged.
+/// Used from one thread. Every function throws `Failure` (`corrupt`) for damaged bytes of the
+/// feature.
 public struct FeatureReader {
     /// The dataset that holds the feature.
     public private(set) var dataset: Dataset
-    /// What lies under and over the edits, in the places from 0 and from `overlayStart` on.
+    /// The dataset under the edits, in the ordinals from 0; the overlay begins at `overlayStart`.
     private let base: Dataset
     private let overlay: Dataset?
     private let overlayStart: Int
@@ -22,9 +22,9 @@ public struct FeatureReader {
     public private(set) var ordinal = -1
     /// The rectangle around the feature.
     public private(set) var envelope = Envelope.empty
-    /// Where the feature lies in the file; what follows is relative to it.
+    /// The feature's range in the file, to which offsets are relative.
     private var window = 0..<0
-    /// How many bytes of the file the feature has.
+    /// Byte count of the feature in the file.
     public var byteCount: Int { window.count }
     private var geometry: FlatTable?
     /// By column; −1 for null.
@@ -42,8 +42,7 @@ public struct FeatureReader {
         places = Array(repeating: -1, count: base.header.columns.count)
     }
 
-    /// Goes to the feature at a place: in the dataset, or that many further on among what edits
-    /// added or changed.
+    /// Moves to the feature at a place: in the dataset, or beyond it in the overlay.
     public mutating func move(to place: Int) throws(Failure) {
         ordinal = place
         var ordinal = place
@@ -74,9 +73,9 @@ public struct FeatureReader {
         } catch { throw Dataset.corrupt(dataset.file.path, error) }
     }
 
-    /// What a column holds, text not yet read.
+    /// The content of a column, with text not yet decoded.
     public enum Stored: Hashable, Sendable {
-        /// Nothing.
+        /// Null.
         case null
         /// A whole number.
         case integer(Int64)
@@ -88,7 +87,7 @@ public struct FeatureReader {
         case text
     }
 
-    /// What the column holds, by its place among the fields.
+    /// The content of a column, by its index among the fields.
     public func stored(_ column: Int) throws(Failure) -> Stored {
         guard places[column] >= 0 else { return .null }
         switch dataset.header.columns[column].type {
@@ -130,7 +129,7 @@ public struct FeatureReader {
         }
     }
 
-    /// Reads the coordinates into `chains`, in place of what was there.
+    /// Reads the coordinates into `chains`, replacing its contents.
     ///
     /// `hasZ` and `hasM` read the further ordinates too, where the dataset has them.
     public func read(
@@ -177,7 +176,7 @@ public struct FeatureReader {
     }
 
     private func read<R>(_ body: (RawSpan) throws(Damage) -> R) throws(Failure) -> R {
-        // What is caught is copied: for each value of each feature.
+        // The closure copies its captures, for each value of each feature.
         let (file, window) = (dataset.file, window)
         do throws(Damage) {
             return try file.withBytes { bytes throws(Damage) in
@@ -193,18 +192,18 @@ public struct FeatureReader {
 public struct FeatureChains: Sendable {
     /// All coordinates, chain after chain, in the dataset's spatial reference.
     public var coordinates: [Coordinate] = []
-    /// How many coordinates lie before the end of each path or ring, or of the positions.
+    /// End index of each path or ring, or of the positions, in `coordinates`.
     public var ends: [Int] = []
-    /// How many rings lie before the end of each polygon; empty for what has no rings.
+    /// End index of each polygon in its rings; empty for geometries without rings.
     ///
     /// The first ring of a polygon is its shell.
     public var parts: [Int] = []
-    /// One for each coordinate, NaN where there is none; empty when it was not read.
+    /// Z of each coordinate, NaN for a missing one; empty when not read.
     public var z: [Double] = []
-    /// As ``z``.
+    /// M of each coordinate, as ``z``.
     public var m: [Double] = []
 
-    /// Nothing.
+    /// An empty geometry.
     public init() {}
 
     /// The coordinates of a chain among all.
@@ -222,7 +221,7 @@ public struct FeatureChains: Sendable {
         body(unsafe coordinates.span.extracting(range).bytes)
     }
 
-    /// Forgets everything.
+    /// Removes everything.
     public mutating func removeAll() {
         coordinates.removeAll(keepingCapacity: true)
         ends.removeAll(keepingCapacity: true)

@@ -5,8 +5,8 @@ import Geometry
 
 /// Reads the geometry table of one feature.
 ///
-/// Its slots: 0 `ends` (how many coordinates lie before the end of each ring or path), 1 `xy`,
-/// 2 `z`, 3 `m`, 4 and 5 times (not read), 6 `type`, 7 `parts`.
+/// Its slots: 0 `ends` (end index of each ring or path in the coordinates), 1 `xy`, 2 `z`, 3 `m`, 4
+/// and 5 times (not read), 6 `type`, 7 `parts`.
 enum FlatGeobufGeometry {
     /// The shape; nil for a feature without coordinates.
     static func shape(

@@ -9,7 +9,7 @@ enum ColumnType: UInt8 {
     case byte, unsignedByte, bool, short, unsignedShort, int, unsignedInt, long, unsignedLong
     case float, double, string, json, dateTime, binary
 
-    /// How many bytes a value takes; nil where its length stands before it.
+    /// Byte count of a value; nil for one with a length prefix.
     var byteCount: Int? {
         switch self {
         case .byte, .unsignedByte, .bool: 1
@@ -47,9 +47,9 @@ struct FlatGeobufHeader {
     let spatialReference: SpatialReference
     /// Nil when there are no features.
     let tree: PackedHilbertTree?
-    /// Where the index lies.
+    /// Range of the index.
     let treeBytes: Range<Int>
-    /// Where the features lie: from behind the index to the end.
+    /// Range of the features: from behind the index to the end.
     let featureBytes: Range<Int>
 
     /// Whether object ids have 64 bits: of datasets in memory that other servers' features are laid

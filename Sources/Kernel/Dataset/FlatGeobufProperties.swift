@@ -5,8 +5,8 @@ import CairnModel
 
 /// Reads the properties of one feature.
 ///
-/// They are pairs of a 16-bit column number and a value whose form the column's type gives; columns
-/// that are left out are null.
+/// They are pairs of a 16-bit column number and a value whose form the column's type gives; missing
+/// columns are null.
 enum FlatGeobufProperties {
     /// The values in the order of `columns`.
     static func values(

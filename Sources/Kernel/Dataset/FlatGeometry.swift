@@ -8,7 +8,7 @@ import Geometry
 enum GeometryKind: Int, CaseIterable {
     case point, multipoint, polyline, polygon
 
-    /// What a mixed layer's name gets appended.
+    /// Suffix for the name of a mixed layer's dataset of this kind.
     var suffix: String {
         switch self {
         case .point, .multipoint: "points"
@@ -31,18 +31,18 @@ struct GeometryKinds: OptionSet, Hashable {
 ///
 /// Its memory is kept from one feature to the next.
 struct FlatGeometry {
-    /// Why a geometry is not taken, in a few words.
+    /// The reason for refusing a geometry, in a few words.
     struct Refusal: Error, Hashable {
         var reason: String
     }
 
-    /// What it is.
+    /// Kind of the geometry.
     var kind: GeometryKind
     /// The coordinates of all chains one after the other, x before y.
     private(set) var xy: [Double] = []
-    /// One for every coordinate, NaN where there is none; empty when none has any.
+    /// Z of every coordinate, NaN for a missing one; empty when all are missing.
     private(set) var z: [Double] = []
-    /// As `z`.
+    /// M of every coordinate, as `z`.
     private(set) var m: [Double] = []
     /// The number of coordinates up to the end of each path or ring.
     private(set) var ends: [UInt32] = []
@@ -53,7 +53,7 @@ struct FlatGeometry {
 
     init(_ kind: GeometryKind) { self.kind = kind }
 
-    /// How many coordinates there are.
+    /// Number of coordinates.
     var coordinateCount: Int { xy.count / 2 }
     var isEmpty: Bool { xy.isEmpty }
 
@@ -108,11 +108,11 @@ struct FlatGeometry {
     /// Below it there is no measure, by the description of shapefiles.
     private static let noMeasure = -1e38
 
-    /// What is to be known of a chain before it is taken.
+    /// The checks of a chain before it is accepted.
     struct LastChain {
         var count: Int
         var isFinite: Bool
-        /// Whether a coordinate lies beyond the bound.
+        /// Whether a coordinate is beyond the bound.
         var isFar: Bool
         var isClosed: Bool
     }
@@ -131,7 +131,7 @@ struct FlatGeometry {
 }
 
 extension GeometryKind {
-    /// What a source calls it.
+    /// The kind of a source's geometry.
     init(_ kind: SourceGeometry.Kind) {
         self =
             switch kind {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-/// Where stored bytes do not have the form they must have.
+/// The offset and expectation at which stored bytes are malformed.
 struct Damage: Error, Hashable {
     /// Bytes from the start of the span that was read.
     var offset: Int
-    /// What was expected there.
+    /// The expected form.
     var expected: String
 
-    /// The same damage seen from a span that starts `base` bytes earlier.
+    /// The damage with an offset in a span that starts `base` bytes earlier.
     func shifted(by base: Int) -> Damage { Damage(offset: offset + base, expected: expected) }
 }
 
@@ -44,7 +44,7 @@ struct FlatTable {
         try FlatTable(bytes, at: Int(try bytes.number(at: 0, as: UInt32.self)))
     }
 
-    /// Where the field of that slot lies; nil when the table leaves it out.
+    /// The offset of the field of that slot; nil when the table omits it.
     private func field(_ bytes: RawSpan, _ slot: Int, byteCount: Int) throws(Damage) -> Int? {
         let entry = 4 + 2 * slot
         guard entry + 2 <= vtableByteCount else { return nil }
@@ -56,13 +56,13 @@ struct FlatTable {
         return position + offset
     }
 
-    /// Where the scalar of that slot lies; nil when the table leaves it out.
+    /// The offset of the scalar of that slot; nil when the table omits it.
     func place(_ bytes: RawSpan, _ slot: Int, byteCount: Int) throws(Damage) -> Int? {
         try field(bytes, slot, byteCount: byteCount)
     }
 
-    /// Where it is said, as a UInt16, how far behind the table's start the field of that slot lies,
-    /// 0 for a field that is left out; nil where the table knows no such slot.
+    /// The offset of the vtable entry of that slot, a UInt16 relative to the table's start, 0 for
+    /// an omitted field; nil for a slot beyond the vtable.
     func entry(_ slot: Int) -> Int? {
         let entry = 4 + 2 * slot
         return entry + 2 <= vtableByteCount ? vtable + entry : nil
@@ -78,7 +78,7 @@ struct FlatTable {
         return try bytes.number(at: field, as: T.self)
     }
 
-    /// What the reference in that slot points at; nil when the table leaves it out.
+    /// The target of the reference in that slot; nil when the table omits it.
     private func target(_ bytes: RawSpan, _ slot: Int) throws(Damage) -> Int? {
         guard let field = try field(bytes, slot, byteCount: 4) else { return nil }
         let offset = Int(try bytes.number(at: field, as: UInt32.self))
@@ -112,7 +112,7 @@ struct FlatTable {
         return try FlatTable(bytes, at: target)
     }
 
-    /// How many tables the vector in that slot holds, and where; nil when left out.
+    /// The count and range of the tables in the vector in that slot; nil when omitted.
     func tables(_ bytes: RawSpan, _ slot: Int) throws(Damage) -> FlatTableVector? {
         guard let range = try vector(bytes, slot, elementByteCount: 4) else { return nil }
         return FlatTableVector(range: range)
@@ -124,7 +124,7 @@ struct FlatTableVector {
     /// The references' bytes.
     let range: Range<Int>
 
-    /// How many tables there are.
+    /// Number of tables.
     var count: Int { range.count / 4 }
 
     /// The table of that index, below `count`.
@@ -154,7 +154,7 @@ extension RawSpan {
         Double(bitPattern: try number(at: offset, as: UInt64.self))
     }
 
-    /// The UTF-8 text in a range that lies inside, ill-formed sequences repaired.
+    /// The UTF-8 text in a range, ill-formed sequences repaired.
     func text(_ range: Range<Int>) -> String {
         unsafe extracting(range).withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
     }

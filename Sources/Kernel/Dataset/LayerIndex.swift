@@ -10,13 +10,12 @@ struct LayerIndex: Sendable {
     let file: MappedFile
     let features: FeatureIndex
 
-    /// Where the index of a dataset file lies: beside it, under its name with another ending.
+    /// The path of a dataset file's index: beside it, with another extension.
     static func path(beside path: String) -> String {
         (path.hasSuffix(".fgb") ? String(path.dropLast(4)) : path) + ".index"
     }
 
-    /// Maps the index of a dataset's file and holds their headers against each other; nil when
-    /// there is none.
+    /// Maps the index of a dataset's file and compares their headers; nil when absent.
     init?(path: String, for data: MappedFile) throws(Failure) {
         do {
             file = try MappedFile(path: path)
@@ -58,9 +57,9 @@ struct LayerIndex: Sendable {
         Failure(.corrupt, "'\(path)' at byte \(damage.offset): expected \(damage.expected)")
     }
 
-    /// Makes the index of a dataset, writes it beside it, and reads it back in full.
+    /// Writes the index of a dataset beside it, and reads it back in full.
     ///
-    /// Throws `Failure`, `PlatformError`, and what `hash` throws, which is asked for late.
+    /// Throws `Failure`, `PlatformError`, and errors of `hash`, which is called late.
     static func write(for dataset: Dataset, _ hash: () throws -> SHA256.Digest) throws {
         let target = path(beside: dataset.file.path)
         let directory = target.split(separator: "/", omittingEmptySubsequences: false)
@@ -69,7 +68,7 @@ struct LayerIndex: Sendable {
         try staged.write(try bytes(for: dataset, hash))
         try staged.publish(as: target)
         guard let index = try LayerIndex(path: target, for: dataset.file) else {
-            throw Failure(.internal, "'\(target)' was written and is not there")
+            throw Failure(.internal, "'\(target)' is missing after it was written")
         }
         do throws(IndexDamage) {
             try index.file.withBytes { bytes throws(IndexDamage) in
@@ -139,7 +138,7 @@ extension Dataset {
 }
 
 extension FlatGeobufHeader.Kind {
-    /// What the index takes features of this kind for.
+    /// The index's kind for features of this kind.
     fileprivate var indexed: FeatureIndex.Kind {
         switch self {
         case .point, .multiPoint: .points

@@ -7,11 +7,11 @@ import PROJ
 import Platform
 public import SpatialIndex
 
-/// Questions about positions, answered from a dataset's index where it lies in memory.
+/// Point queries answered from a dataset's mapped index.
 ///
 /// The map may have the dataset's own spatial reference, or be the other one of WGS 84 degrees and
-/// Web Mercator: then every coordinate counts as projected by itself, and edges are straight in the
-/// map. Any number of threads may ask at once.
+/// Web Mercator: then every coordinate is projected by itself, and edges are straight in the map.
+/// Any number of threads may search at once.
 public final class PointSearch: Sendable {
     private enum Way {
         case own
@@ -26,7 +26,7 @@ public final class PointSearch: Sendable {
     private let way: Way
     private let frame: Frame?
 
-    /// Nil when the index cannot serve: there is none, or the map has another spatial reference.
+    /// Nil when the index cannot serve: it is absent, or the map has another spatial reference.
     public init?(_ dataset: Dataset, in reference: SpatialReference) {
         guard let index = dataset.index else { return nil }
         let own = dataset.properties.spatialReference
@@ -63,9 +63,9 @@ public final class PointSearch: Sendable {
         dataset.reference(at: near.feature, objectID: near.objectID)
     }
 
-    /// Whether a position in the map can be asked about.
+    /// Whether a position in the map can be searched.
     ///
-    /// Those at the edge of the Web Mercator square cannot: latitudes beyond it are all moved
+    /// Positions at the edge of the Web Mercator square cannot: latitudes beyond it are all clamped
     /// there.
     public func serves(_ position: Coordinate) -> Bool {
         guard position.isFinite else { return false }
@@ -89,12 +89,12 @@ public final class PointSearch: Sendable {
         return found
     }
 
-    /// The same, appended to an array, whose room can be used again and again.
+    /// Appends the results to an array, whose storage can be reused.
     ///
-    /// Time grows with the square of what is found, so a bound keeps it short.
+    /// Time grows with the square of the number of results, so a bound keeps it short.
     ///
-    /// - Parameter limit: The most pieces of features that are tested exactly.
-    /// - Returns: How many they were; nil when there are more, and `found` lacks some.
+    /// - Parameter limit: Most pieces of features to test exactly.
+    /// - Returns: Their number; nil beyond the limit, when `found` is incomplete.
     @discardableResult
     public func features(
         near position: Coordinate, within distance: Double, atMost limit: Int = .max,
@@ -167,7 +167,7 @@ public final class PointSearch: Sendable {
             maxY: high.y + slack.y)
         stored = stored.expanded(
             by: 0x1p-40 * max(abs(low.x), abs(high.x), abs(low.y), abs(high.y)))
-        // An edge at the clamped latitude stands for all that lies beyond it.
+        // An edge at the clamped latitude stands for everything beyond it.
         if window.maxY >= limit * (1 - 1e-9) { stored.maxY = .infinity }
         if window.minY <= -limit * (1 - 1e-9) { stored.minY = -.infinity }
         return PointProbe(

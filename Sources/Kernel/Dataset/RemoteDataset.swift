@@ -5,12 +5,11 @@ public import CairnModel
 import Geometry
 
 extension EditedDataset {
-    /// Features of a layer on another server as a dataset in memory, with the Z and M that they
-    /// came with.
+    /// Features of a layer on another server as a dataset in memory, with their Z and M.
     ///
     /// Object ids are any of 64 bits. Its columns stand for the fields of `properties` one by one,
-    /// under other names; a value that a field cannot hold is null. Coordinates are finite, rings
-    /// are closed. Throws `.corrupt` where that makes no dataset.
+    /// under other names; a value that does not fit its field is null. Coordinates are finite,
+    /// rings are closed. Throws `.corrupt` for features that make no dataset.
     public init(
         _ features: [RemoteFeatureAnswer.Feature], of properties: LayerProperties,
         called name: String

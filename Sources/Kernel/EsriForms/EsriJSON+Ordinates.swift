@@ -58,7 +58,7 @@ extension JSONWriter {
         }
     }
 
-    /// One chain whose first coordinate is the `start`th of the whole shape.
+    /// Writes one chain whose first coordinate is the `start`th of the whole shape.
     private mutating func vertices(
         _ chain: [Coordinate], _ vertices: Vertices, from start: Int, isReversed: Bool
     ) {

@@ -90,17 +90,17 @@ extension JSONWriter {
         }
     }
 
-    /// The length of text that may have any, as ArcGIS says it and GDAL knows it.
+    /// The stated length of text without a limit, as in ArcGIS and GDAL.
     private static let unlimited = Int(Int32.max)
 
-    /// Writes `"fields":[…]`; `aliases` are one for each.
+    /// Writes `"fields":[…]`; `aliases` has one entry for each field.
     ///
-    /// 64-bit integers are said to be doubles, as ArcGIS said before 11.2: QGIS 3.22 leaves out
+    /// 64-bit integers are declared as doubles, as in ArcGIS before 11.2: QGIS 3.22 leaves out
     /// fields of `esriFieldTypeBigInteger`, GDAL 3.6 makes them text. Their values are written in
     /// all digits.
     ///
-    /// - Parameter areEditable: Whether edits may change them, all but the object id; nil where
-    ///   nothing is said of that.
+    /// - Parameter areEditable: Whether edits may change them, all but the object id; nil to omit
+    ///   the member.
     public mutating func fields(
         _ fields: [FieldDescription], aliases: [String], areEditable: Bool? = nil
     ) {

@@ -14,12 +14,12 @@ public struct JSONWriter: Sendable {
     /// Room for an ordinary answer.
     public init() { bytes.reserveCapacity(1_024) }
 
-    /// Room for so many further bytes, before they are written.
+    /// Reserves room for further bytes.
     public mutating func makeRoom(for byteCount: Int) {
         if byteCount > 0 { bytes.reserveCapacity(bytes.count + byteCount) }
     }
 
-    /// Goes on where another left off: after a value, or before the first of an array.
+    /// Continues another writer's output: after a value, or before the first of an array.
     public init(isContinued: Bool) { needsComma = isContinued }
 
     /// Begins an object that ends with ``closeObject()``.
@@ -255,7 +255,7 @@ public struct JSONWriter: Sendable {
         needsComma = true
     }
 
-    /// The same JSON with line breaks and two spaces for each level (`f=pjson`).
+    /// Reformats JSON with line breaks and two spaces for each level (`f=pjson`).
     public static func pretty(_ compact: [UInt8]) -> [UInt8] {
         var result: [UInt8] = []
         var level = 0

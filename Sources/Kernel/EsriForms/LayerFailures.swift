@@ -4,7 +4,7 @@
 public import CairnModel
 
 extension Failure.Code {
-    /// Esri's number for a failure, as its clients know it.
+    /// Esri's number for a failure.
     public var esriNumber: Int {
         switch self {
         case .invalidParameter, .unreadable: 400
@@ -19,9 +19,9 @@ extension Failure.Code {
 }
 
 extension JSONWriter {
-    /// Writes layers that could not be asked or drawn.
+    /// Writes failed layers.
     ///
-    /// Each has the members of an error but not the word: clients look for it anywhere in a body.
+    /// Each has the members of an error but not the word: clients search for it anywhere in a body.
     public mutating func member(_ name: String, _ failures: [LayerFailure]) {
         member(name, array: failures) { json, failure in
             json.object { json in

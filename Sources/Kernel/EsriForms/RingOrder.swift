@@ -3,16 +3,16 @@
 
 public import Geometry
 
-/// The winding that Esri JSON asks for: exterior rings clockwise, holes counter-clockwise.
+/// The winding of rings in Esri JSON: exterior rings clockwise, holes counter-clockwise.
 public enum RingOrder {
-    /// The rings in their order, each turned as its nesting demands.
+    /// The rings in their order, each with the winding of its nesting level.
     ///
-    /// A ring inside an odd number of others is a hole. Costs what `RingNesting` does.
+    /// A ring inside an odd number of others is a hole. Costs as much as `RingNesting`.
     public static func esri(_ rings: [[Coordinate]]) -> [[Coordinate]] {
         zip(rings, reversals(rings)).map { $1 ? $0.reversed() : $0 }
     }
 
-    /// For each ring whether ``esri(_:)`` turns it round.
+    /// Whether ``esri(_:)`` reverses each ring.
     public static func reversals(_ rings: [[Coordinate]]) -> [Bool] {
         let nesting = RingNesting(rings)
         return rings.indices.map { Ring.isClockwise(rings[$0]) == nesting.isHole($0) }

@@ -79,8 +79,8 @@ extension Evaluation {
         return result
     }
 
-    /// From the character `start`, counted from 1; places before the text count as characters that
-    /// are not there.
+    /// The substring from character `start`, counted from 1; places before the text count as
+    /// missing characters.
     private static func substring(_ text: String, _ start: Int64, _ length: Int64) -> String? {
         guard length >= 0 else { return nil }
         let (sum, overflow) = start.addingReportingOverflow(length)
@@ -88,7 +88,7 @@ extension Evaluation {
         let first = max(start, 1)
         guard end > first else { return "" }
         let scalars = text.unicodeScalars
-        // No text has more characters than an Int holds.
+        // Clamped: a text has at most Int.max characters.
         let from =
             scalars.index(scalars.startIndex, offsetBy: Int(first - 1), limitedBy: scalars.endIndex)
             ?? scalars.endIndex
@@ -108,13 +108,14 @@ extension Evaluation {
         return String(rest)
     }
 
-    /// Which character of the text the first occurrence begins at, from 1; 0 where there is none.
+    /// The index of the first occurrence in characters, from 1; 0 for none.
     ///
     /// Takes time in proportion to the sum of both lengths (Knuth, Morris and Pratt).
     private static func position(of needle: String, in text: String) -> Int64 {
         let needle = Array(needle.utf8)
         guard !needle.isEmpty else { return 1 }
-        // How much of the needle's beginning ends with its byte of that place.
+        // The failure function: length of the longest proper prefix that is a suffix up to each
+        // byte.
         var borders = [0]
         borders.reserveCapacity(needle.count)
         for place in needle.indices.dropFirst() {
@@ -159,7 +160,7 @@ extension Evaluation {
         number.isFinite ? .real(number) : .null
     }
 
-    /// The whole number that the value is; nil where it is none.
+    /// The value as a whole number; nil for any other.
     private static func whole(_ value: AttributeValue) -> Int64? {
         switch value {
         case .integer(let integer): integer
@@ -168,9 +169,9 @@ extension Evaluation {
         }
     }
 
-    /// With so many decimals; negative ones round to tens, hundreds and so on.
+    /// The value rounded to so many decimals; negative ones round to tens, hundreds and so on.
     ///
-    /// Null for more than 22, beyond which powers of ten are none that a double holds.
+    /// Null for more than 22, beyond which a double holds no power of ten exactly.
     private static func rounded(
         _ value: AttributeValue, _ places: Int64, _ rule: FloatingPointRoundingRule
     ) -> AttributeValue {
@@ -201,21 +202,21 @@ extension Evaluation {
             let (milliseconds, overflow) = first.subtractingReportingOverflow(second)
             return overflow ? .null : .real(Double(milliseconds) / Double(dayMilliseconds))
         case (.subtract, .date, let days):
-            // So many days are never Int64.min milliseconds, which have no negative.
+            // Days in milliseconds are never Int64.min, which has no negative.
             return milliseconds(days: days).map { later(left, by: -$0) } ?? .null
         case (_, .date, _), (_, _, .date): return .null
         default: return nil
         }
     }
 
-    /// To the nearest thousandth of a second; nil for what is no number, and for more days than
-    /// moments have.
+    /// Days in milliseconds, rounded to the nearest; nil for non-numbers, and beyond the range of
+    /// moments.
     private static func milliseconds(days: AttributeValue) -> Int64? {
         guard let days = real(days), abs(days) < 1e11 else { return nil }
         return Int64(exactly: (days * Double(dayMilliseconds)).rounded())
     }
 
-    /// Null for what is no moment, and beyond the moments that there are.
+    /// A moment plus milliseconds; null for any other value, and beyond the range of moments.
     static func later(_ value: AttributeValue, by milliseconds: Int64) -> AttributeValue {
         guard case .date(let moment) = value else { return .null }
         let (sum, overflow) = moment.addingReportingOverflow(milliseconds)
@@ -238,7 +239,7 @@ extension Evaluation {
 
     // MARK: CAST
 
-    /// Null for what cannot be one.
+    /// The converted value; null when not convertible.
     static func cast(_ value: AttributeValue, to type: CastType) -> AttributeValue {
         switch (type, value) {
         case (_, .null): return .null

@@ -173,7 +173,7 @@ struct Evaluation {
     ) -> AttributeValue {
         if case .integer(let first) = left, case .integer(let second) = right {
             if second == 0, operation == .divide || operation == .remainder { return .null }
-            // The one remainder that is said to overflow is 0.
+            // The one remainder reported as an overflow is 0.
             if second == -1, operation == .remainder { return .integer(0) }
             let (value, overflow) =
                 switch operation {

@@ -4,7 +4,7 @@
 /// Lengths of time as WHERE clauses write them: standard SQL's intervals of days, hours, minutes
 /// and seconds.
 enum Interval {
-    /// From long to short.
+    /// The units, from long to short.
     enum Unit: String, CaseIterable {
         case day = "DAY"
         case hour = "HOUR"
@@ -35,7 +35,7 @@ enum Interval {
         var longer: Unit?
         for unit in first.andShorter {
             if let longer, rest.popFirst() != (longer == .day ? " " : ":") { return nil }
-            // Nine digits of days are less than what 64 bits hold.
+            // Nine digits of days fit 64 bits.
             guard let number = digits(&rest, 1...9).flatMap({ Int64($0) }) else { return nil }
             if let longer, number * unit.milliseconds >= longer.milliseconds { return nil }
             total += number * unit.milliseconds

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-/// A LIKE pattern: `%` stands for any run of code points, `_` for one.
+/// A LIKE pattern: `%` matches any run of code points, `_` exactly one.
 struct LikePattern: Sendable, Hashable {
     enum Element: Sendable, Hashable {
         case exactly(Unicode.Scalar)
@@ -11,8 +11,7 @@ struct LikePattern: Sendable, Hashable {
 
     private(set) var elements: [Element] = []
 
-    /// Nil when the escape character ends the pattern or stands before anything but `%`, `_` or
-    /// itself.
+    /// Nil for an escape character at the end, or before anything but `%`, `_` or itself.
     init?(_ text: String, escape: Unicode.Scalar?) {
         var escaped = false
         for scalar in text.unicodeScalars {
@@ -31,7 +30,7 @@ struct LikePattern: Sendable, Hashable {
         if escaped { return nil }
     }
 
-    /// The characters that stand for themselves; nil in place of each of the others.
+    /// The literal characters; nil in place of each wildcard.
     var fixedScalars: [Unicode.Scalar?] {
         elements.map { element in
             if case .exactly(let scalar) = element { scalar } else { nil }

@@ -3,30 +3,29 @@
 
 public import CairnModel
 
-/// What another server may be asked for so that it leaves out features for which a clause does not
-/// hold: SQL that holds wherever the clause does.
+/// A weakened form of a clause for another server: SQL that holds wherever the clause does.
 ///
 /// Written from the parsed clause, so none of its text is passed on. Other databases compare text
 /// without regard to letter case, round numbers, read moments in a time zone of their own and have
-/// their own patterns: what they could take more strictly than the clause is weakened, or left out.
-/// Whoever asks must put the clause to what comes.
+/// their own patterns: conditions that they could evaluate more strictly than the clause are
+/// weakened, or left out. The caller must evaluate the clause on the result.
 public struct Narrowing: Sendable, Hashable {
-    /// The most bytes of the SQL; what would make it longer is left out.
+    /// Largest size of the SQL in bytes; conditions beyond it are left out.
     public static let lengthLimit = 8_192
 
-    /// SQL; nil where nothing can be said, so that every feature may count.
+    /// SQL; nil for no restriction, so that every feature may match.
     public var sql: String?
     /// Whether the SQL holds exactly where the clause does, on any server.
     public var isExact: Bool
 
     /// Every feature counts.
     public static let everything = Narrowing(sql: nil, isExact: true)
-    /// Nothing can be said.
+    /// No restriction.
     static let unknown = Narrowing(sql: nil, isExact: false)
-    /// No feature counts.
+    /// No feature matches.
     static let nothing = Narrowing(sql: "1=0", isExact: true)
 
-    /// What holds where all of these do.
+    /// The conjunction of these.
     public static func conjunction(_ parts: some Sequence<Narrowing>) -> Narrowing {
         var result = everything
         for part in parts {
@@ -42,7 +41,7 @@ public struct Narrowing: Sendable, Hashable {
         return result
     }
 
-    /// What holds where one of these does.
+    /// The disjunction of these.
     public static func disjunction(_ parts: some Sequence<Narrowing>) -> Narrowing {
         var texts: [String] = []
         var isExact = true
@@ -58,22 +57,22 @@ public struct Narrowing: Sendable, Hashable {
 }
 
 extension BoundClause {
-    /// What holds wherever this clause does; `fields` are those that it is bound to.
+    /// The narrowing of this clause, bound to `fields`.
     public func narrowing(_ fields: [FieldDescription]) -> Narrowing {
         Narrower(fields: fields, columns: columns).narrowing(condition, true, depth: 0)
     }
 }
 
-/// Weakens a condition to what every server understands alike.
+/// Weakens a condition to SQL with the same meaning on every server.
 struct Narrower {
-    /// Conditions nested deeper are not looked at.
+    /// Largest depth of nested conditions; deeper ones are dropped.
     private static let depthLimit = 30
     /// The most items of a list; of a longer one its bounds are left.
     private static let itemLimit = 200
     /// The most patterns in place of a list of texts.
     private static let patternLimit = 20
-    /// By how much a number that a server shows may differ from the one it compares: this part of
-    /// it, or this much.
+    /// Relative and absolute tolerance between a number that a server shows and the one it
+    /// compares.
     private static let slack = 1e-6
     /// By how much two readings of a moment may differ: a day is more than any time zone.
     private static let momentSlack: Int64 = 86_400_000
@@ -109,7 +108,7 @@ struct Narrower {
             guard let subject = subject(operand), subject.letterCase == nil else {
                 return .unknown
             }
-            // A number that is none is null here, and not there.
+            // NaN is null here, but not on servers.
             guard negated != truth else {
                 return Narrowing(sql: subject.isThere.sql, isExact: subject.kind != .real)
             }
@@ -138,7 +137,7 @@ struct Narrower {
 
     // MARK: Fields
 
-    /// What is compared: a field, perhaps in one letter case.
+    /// The compared operand: a field, perhaps in one letter case.
     private struct Subject {
         enum Kind {
             case whole, real, text, moment
@@ -167,7 +166,7 @@ struct Narrower {
             }
         }
 
-        /// What holds of every feature that has a value.
+        /// Holds for every feature with a value.
         var isThere: Narrowing { Narrowing(sql: "\(name) IS NOT NULL", isExact: false) }
     }
 
@@ -192,7 +191,7 @@ struct Narrower {
     private func compared(
         _ subject: Subject, _ comparison: Comparison, _ value: AttributeValue
     ) -> Narrowing {
-        // A comparison with null is never known.
+        // A comparison with null is UNKNOWN.
         if value == .null { return .nothing }
         let there = subject.isThere
         switch subject.kind {
@@ -240,7 +239,7 @@ struct Narrower {
     private func wholeCompared(
         _ subject: Subject, _ comparison: Comparison, _ number: Int64
     ) -> Narrowing {
-        // A number that the column cannot hold is an error of some databases.
+        // A comparison with null is UNKNOWN.
         let isHeld = subject.type == .bigInteger ? number != .min : Int32(exactly: number) != nil
         guard isHeld else { return .unknown }
         return Narrowing(sql: "\(subject.sql) \(comparison.rawValue) \(number)", isExact: true)
@@ -272,7 +271,7 @@ struct Narrower {
         }
     }
 
-    /// `TIMESTAMP '…'` to the second; nil for what has no year of four digits.
+    /// `TIMESTAMP '…'` to the second; nil for a year without four digits.
     private static func timestamp(_ moment: Int64, plus slack: Int64) -> String? {
         // From the year 1000 to the end of 9998.
         guard -30_610_000_000_000...253_370_000_000_000 ~= moment else { return nil }
@@ -287,7 +286,7 @@ struct Narrower {
             values.append(value)
         }
         if negated {
-            // With a null among them nothing is known not to be there.
+            // With a null in the list, NOT IN is never true.
             if values.contains(.null) { return .nothing }
             guard subject.kind == .whole, values.count <= Self.itemLimit else {
                 return subject.isThere
@@ -346,7 +345,8 @@ struct Narrower {
     private func isLike(_ subject: Subject, _ pattern: LikePattern) -> Narrowing {
         let fixed = pattern.fixedScalars
         guard subject.kind == .text else {
-            // Digits, signs and the letters of an exponent are all that a number is written with.
+            // All characters in which a number is written: digits, signs and the letters of an
+            // exponent.
             let written = "+-.0123456789einfa".unicodeScalars
             let isNever = fixed.contains { $0.map { !written.contains($0) } ?? false }
             return isNever ? .nothing : .unknown
@@ -358,12 +358,12 @@ struct Narrower {
             })
     }
 
-    /// A pattern of these characters, anything standing where there is none.
+    /// A LIKE pattern of these characters, with a wildcard for each nil.
     private func matches(_ subject: Subject, _ scalars: [Unicode.Scalar?]) -> Narrowing {
         var text = String.UnicodeScalarView()
         var isFixed = false
         for scalar in scalars {
-            // Of patterns, servers agree on nothing but this.
+            // The only pattern syntax common to all servers.
             if let scalar, !"%_[]^!\\".unicodeScalars.contains(scalar) {
                 text.append(scalar)
                 isFixed = true
@@ -381,7 +381,7 @@ struct Narrower {
     private static let fromAfarUpper = Set("AFHIJLNSTWY".unicodeScalars)
     private static let fromAfarLower = Set("ik".unicodeScalars)
 
-    /// Whether every server takes the character for itself, in a text brought to that letter case.
+    /// Whether every server takes the character literally, in a text converted to that letter case.
     private static func isPlain(
         _ scalar: Unicode.Scalar, _ letterCase: Subject.LetterCase?
     ) -> Bool {
@@ -399,7 +399,7 @@ struct Narrower {
 }
 
 extension Comparison {
-    /// What holds of two values of which this does not.
+    /// The comparison that holds when this does not.
     fileprivate var negated: Comparison {
         switch self {
         case .equal: .notEqual
@@ -411,7 +411,7 @@ extension Comparison {
         }
     }
 
-    /// The same of the values the other way round.
+    /// The comparison with its operands swapped.
     fileprivate var mirrored: Comparison {
         switch self {
         case .equal, .notEqual: self

@@ -17,7 +17,7 @@ indirect enum Condition: Sendable, Hashable {
     case any([Condition])
 }
 
-/// The pattern of a LIKE: known when parsed, or computed per feature.
+/// The pattern of a LIKE: constant, or computed per feature.
 enum LikeOperand: Sendable, Hashable {
     case fixed(LikePattern)
     case computed(Operand, escape: Unicode.Scalar?)
@@ -27,7 +27,7 @@ enum LikeOperand: Sendable, Hashable {
 indirect enum Operand: Sendable, Hashable {
     case field(FieldReference)
     case literal(AttributeValue)
-    /// As many arguments as the function takes.
+    /// A call with the function's number of arguments.
     case call(ScalarFunction, [Operand])
     case negated(Operand)
     case arithmetic(Arithmetic, Operand, Operand)
@@ -40,7 +40,7 @@ indirect enum Operand: Sendable, Hashable {
 /// A field a clause names: its place among the clause's own fields.
 struct FieldReference: Sendable, Hashable {
     var index: Int
-    /// Where it stands, in characters from 1.
+    /// Position in characters, from 1.
     var position: Int
 }
 
@@ -65,7 +65,7 @@ enum Comparison: String, Sendable, Hashable {
     }
 }
 
-/// How two values stand to each other.
+/// The order of two values.
 enum Order {
     case ascending
     case same

@@ -5,11 +5,11 @@ internal import CairnModel
 
 /// Recursive descent over the grammar in `Docs/identify.md`, lowest precedence first.
 struct Parser {
-    /// What a piece of text turned out to be.
+    /// The kind of a parsed term.
     private enum Term {
         case condition(Condition)
         case operand(Operand)
-        /// So many milliseconds, to be added to a moment.
+        /// Milliseconds to be added to a moment.
         case interval(Int64)
     }
 
@@ -19,7 +19,7 @@ struct Parser {
     /// The fields met so far, as written; equal names (case apart) share a place.
     private(set) var fieldNames: [String] = []
     private var fieldPlaces: [String: Int] = [:]
-    /// What is computed of groups of features, each once; always empty where that is not allowed.
+    /// The aggregates over groups of features, each once; always empty where they are not allowed.
     private(set) var aggregates: [WhereClause.Aggregate] = []
     private let allowsAggregates: Bool
 
@@ -178,7 +178,7 @@ struct Parser {
         return left
     }
 
-    /// Days that are added to a moment known now give a moment known now.
+    /// Constant folding: days added to a constant moment.
     private func joined(
         _ left: Operand, _ symbol: String, _ right: Term, from start: Token
     ) throws(Failure) -> Operand {
@@ -284,7 +284,7 @@ struct Parser {
         }
     }
 
-    /// A value of the whole group counts as a field of it.
+    /// Registers an aggregate, which then counts as a field of the group.
     private mutating func aggregate(
         _ function: String, _ position: Int
     ) throws(Failure) -> Operand {

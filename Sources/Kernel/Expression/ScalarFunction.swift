@@ -8,15 +8,15 @@ enum ScalarFunction: String, Sendable, Hashable, CaseIterable {
     case characterLength = "CHAR_LENGTH"
     case coalesce = "COALESCE"
     case concatenation = "CONCAT"
-    /// Of radians, as ``sine`` and ``tangent``.
+    /// Cosine of radians, as ``sine`` and ``tangent``.
     case cosine = "COS"
     case floor = "FLOOR"
-    /// To the base e; null of what is not above 0.
+    /// Natural logarithm; null for values not above 0.
     case logarithm = "LOG"
     case logarithm10 = "LOG10"
     case lower = "LOWER"
     case nullIf = "NULLIF"
-    /// Of its first text in the second.
+    /// Position of its first text in the second.
     case position = "POSITION"
     case power = "POWER"
     case rounded = "ROUND"
@@ -34,7 +34,7 @@ enum ScalarFunction: String, Sendable, Hashable, CaseIterable {
     case truncated = "TRUNCATE"
     case upper = "UPPER"
 
-    /// How many arguments it takes.
+    /// Allowed numbers of arguments.
     var counts: ClosedRange<Int> {
         switch self {
         case .absolute, .ceiling, .characterLength, .cosine, .floor, .logarithm, .logarithm10,
@@ -64,11 +64,11 @@ enum MomentPart: String, Sendable, Hashable, CaseIterable {
     case second = "SECOND"
 }
 
-/// What CAST makes of a value.
+/// The target type of a CAST.
 enum CastType: Sendable, Hashable {
     case whole
     case real
-    /// At most so many code points of the text; nil for all.
+    /// Text of at most `limit` code points; nil for all.
     case text(limit: Int?)
     /// Midnight of the day.
     case day

@@ -7,10 +7,10 @@ extension WhereClause {
     /// The clause in SQL that every server reads: fields beside numbers and texts, `UPPER` and
     /// `LOWER` of a field, `IN`, `BETWEEN`, `LIKE`, `IS NULL`, `AND`, `OR` and `NOT`.
     ///
-    /// Nil for a clause with anything else in it: arithmetic, functions and moments, which servers
-    /// write in different ways; names that are words of SQL somewhere; texts with a control
-    /// character or a backslash, and patterns with a bracket, which mean something of their own to
-    /// some. Whether letter case counts in a comparison of texts is still the server's to say.
+    /// Nil for a clause with anything else in it: arithmetic, functions and moments, whose syntax
+    /// differs between servers; names that are words of SQL somewhere; texts with a control
+    /// character or a backslash, and patterns with a bracket, which are special to some. Case
+    /// sensitivity in a comparison of texts is up to the server.
     public var standardSQL: String? { StandardSQL(names: fieldNames).text(condition) }
 }
 
@@ -67,7 +67,7 @@ private struct StandardSQL {
         return text(operand).map { "\(function)(\($0))" }
     }
 
-    /// With `!` before what would stand for other characters.
+    /// The pattern as text, with `!` to escape special characters.
     private func text(_ pattern: LikePattern) -> String? {
         var text = ""
         var isEscaped = false

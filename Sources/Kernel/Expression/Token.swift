@@ -22,7 +22,7 @@ struct Token {
     /// Counted in characters from 1.
     var position: Int
 
-    /// How an error names the token.
+    /// The token's name in errors.
     var text: String {
         switch kind {
         case .word(let word): "'\(word.prefix(40))'"
@@ -52,7 +52,7 @@ struct Tokenizer {
         offset + ahead < scalars.count ? scalars[offset + ahead] : nil
     }
 
-    /// What is wrong where; ``WhereClause`` puts before it which clause it is.
+    /// A failure with its position; ``WhereClause`` puts the kind of clause in front.
     static func failure(_ position: Int, _ message: String) -> Failure {
         Failure(.invalidParameter, "clause, character \(position): \(message)")
     }
@@ -93,7 +93,7 @@ struct Tokenizer {
         return String(result)
     }
 
-    /// Reads up to the closing mark; a doubled mark stands for itself.
+    /// Reads up to the closing mark; a doubled mark is an escaped one.
     private mutating func quoted(
         _ mark: Unicode.Scalar, _ what: String
     ) throws(Failure) -> String {

@@ -5,7 +5,7 @@ internal import CairnModel
 
 /// Checks names and kinds before a clause meets features.
 struct Validation {
-    /// What values have in common.
+    /// The kind of values for comparison.
     private enum Kind: String {
         case number = "a number"
         case text = "text"
@@ -13,7 +13,7 @@ struct Validation {
     }
 
     let fields: [FieldDescription]
-    /// By the clause's field number: the place among `fields`, nil where there is none.
+    /// Column by the clause's field number: the index in `fields`, nil for an unknown field.
     let columns: [Int?]
     let names: [String]
 
@@ -34,7 +34,7 @@ struct Validation {
         }
     }
 
-    /// What the values of an operand are.
+    /// The type of an operand's values.
     func type(of operand: Operand) throws(Failure) -> FieldType {
         switch (try kind(operand), operand) {
         case (.text, _), (nil, _): .string
@@ -49,7 +49,7 @@ struct Validation {
         }
     }
 
-    /// Nil for a value without a kind of its own: NULL.
+    /// The kind of an operand; nil for NULL.
     private func kind(_ operand: Operand) throws(Failure) -> Kind? {
         switch operand {
         case .field(let reference): return try kind(reference)
@@ -183,6 +183,8 @@ struct Validation {
         }
     }
 
+    /// Checks that two operands are comparable.
+    ///
     /// Text literals may stand for the number or moment they spell; a moment may be compared with
     /// epoch milliseconds.
     private func match(_ left: Operand, _ right: Operand) throws(Failure) {

@@ -3,7 +3,7 @@
 
 public import CairnModel
 
-/// A parsed SQL expression that has a value: what rows are put in order, grouped or measured by.
+/// A parsed SQL expression with a value, by which rows are ordered, grouped or measured.
 ///
 /// The dialect is that of ``WhereClause``.
 public struct ValueExpression: Sendable, Hashable {
@@ -12,7 +12,7 @@ public struct ValueExpression: Sendable, Hashable {
     let operand: Operand
 
     /// Parses an expression; throws `invalidParameter` with the position (in characters from 1) and
-    /// what was expected there, or `tooLarge`.
+    /// the expectation, or `tooLarge`.
     public init(parsing text: String) throws(Failure) {
         guard text.utf8.count <= WhereClause.lengthLimit else {
             throw Failure(
@@ -25,7 +25,7 @@ public struct ValueExpression: Sendable, Hashable {
         fieldNames = parser.fieldNames
     }
 
-    /// Whether it is nothing but a field.
+    /// Whether it is a single field.
     public var isField: Bool { if case .field = operand { true } else { false } }
 
     /// Replaces names by places among `fields`.
@@ -42,9 +42,9 @@ public struct ValueExpression: Sendable, Hashable {
     }
 }
 
-/// An expression that knows which column each of its fields is.
+/// An expression with its fields bound to columns.
 public struct BoundExpression: Sendable, Hashable {
-    /// What its values are; numbers that need not be whole are `double`.
+    /// Type of its values; `double` for numbers that need not be whole.
     public let type: FieldType
     let operand: Operand
     /// By the expression's own field number: the place among the layer's fields.
@@ -53,7 +53,7 @@ public struct BoundExpression: Sendable, Hashable {
     /// The places of the fields that it names, each once.
     public var fieldPlaces: [Int] { columns }
 
-    /// The value of the feature whose columns `column` reads.
+    /// The value for the feature whose columns `column` reads.
     public func value(_ column: (Int) -> AttributeValue) -> AttributeValue {
         withoutActuallyEscaping(column) { column in
             Evaluation { column(columns[$0]) }.value(operand)

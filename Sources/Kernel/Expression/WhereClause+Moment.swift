@@ -4,11 +4,11 @@
 public import CairnModel
 
 extension WhereClause {
-    /// The clause as it is asked at a moment: with that moment in place of `CURRENT_TIMESTAMP`, and
-    /// its day in UTC in place of `CURRENT_DATE`.
+    /// The clause with its request's moment in place of `CURRENT_TIMESTAMP`, and the day in UTC in
+    /// place of `CURRENT_DATE`.
     ///
-    /// Whoever takes a request does this once, so that the clause means the same wherever and
-    /// whenever it is evaluated. Text that is no clause keeps what is wrong with it.
+    /// Called once per request, so that the clause means the same wherever and whenever it is
+    /// evaluated. Malformed text stays as it is, and fails later.
     public static func dated(_ text: String, at moment: Timestamp) -> String {
         guard text.utf8.count <= lengthLimit, text.uppercased().contains("CURRENT_") else {
             return text

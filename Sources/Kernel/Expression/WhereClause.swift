@@ -3,8 +3,8 @@
 
 public import CairnModel
 
-/// A parsed SQL WHERE clause: what a layer's definition expression and a request's layer definition
-/// are written in.
+/// A parsed SQL WHERE clause, the form of a layer's definition expression and of a request's layer
+/// definition.
 ///
 /// The dialect and its meaning are in `Docs/identify.md`. Text is compared code point by code
 /// point, whole numbers and reals exactly, and NULL makes a comparison UNKNOWN.
@@ -20,8 +20,7 @@ public struct WhereClause: Sendable, Hashable {
     /// The fields it names, in order of first mention and as first written, each once (names that
     /// differ only in case are one field).
     public let fieldNames: [String]
-    /// What a HAVING clause computes of groups of features, each once, each under its name among
-    /// ``fieldNames`` too.
+    /// The aggregates of a HAVING clause, each once, with its name among ``fieldNames`` too.
     public let aggregates: [Aggregate]
     let condition: Condition
     private let isHaving: Bool
@@ -36,14 +35,14 @@ public struct WhereClause: Sendable, Hashable {
         public var name: String { "\(function)(\(field))" }
     }
 
-    /// Parses a clause; throws `invalidParameter` with the position (in characters from 1) and what
-    /// was expected there, or `tooLarge`.
+    /// Parses a clause; throws `invalidParameter` with the position (in characters from 1) and the
+    /// expectation, or `tooLarge`.
     public init(parsing text: String) throws(Failure) {
         try self.init(text, isHaving: false)
     }
 
-    /// Parses a HAVING clause, whose values may also be such as `COUNT(*)` and `SUM(POP)`; throws
-    /// as ``init(parsing:)`` does.
+    /// Parses a HAVING clause, which allows aggregates such as `COUNT(*)` and `SUM(POP)`; throws as
+    /// ``init(parsing:)`` does.
     public init(parsingHaving text: String) throws(Failure) {
         try self.init(text, isHaving: true)
     }
@@ -66,7 +65,7 @@ public struct WhereClause: Sendable, Hashable {
         self.isHaving = isHaving
     }
 
-    /// Says which clause it is that something is wrong with.
+    /// The failure with the kind of clause.
     private static func named(_ failure: Failure, _ isHaving: Bool) -> Failure {
         Failure(failure.code, (isHaving ? "HAVING " : "WHERE ") + failure.message)
     }
@@ -105,11 +104,11 @@ public struct WhereClause: Sendable, Hashable {
         return BoundClause(condition: condition, columns: columns.compactMap { $0 })
     }
 
-    /// What two spellings of one field name have in common.
+    /// The case-insensitive key of a field name.
     static func key(_ name: String) -> String { name.lowercased() }
 }
 
-/// A clause that knows which column each of its fields is.
+/// A clause with its fields bound to columns.
 public struct BoundClause: Sendable, Hashable {
     let condition: Condition
     /// By the clause's own field number: the place among the layer's fields.

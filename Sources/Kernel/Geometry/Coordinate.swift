@@ -9,11 +9,10 @@ public struct Coordinate: Hashable, Sendable, BitwiseCopyable {
     /// Northing or latitude.
     public var y: Double
 
-    /// The most an ordinate may be, in either direction, in what comes from outside: imports,
-    /// edits, questions.
+    /// Largest absolute value of an ordinate in input: imports, edits, requests.
     ///
-    /// Squares, and products of squares, of what lies within are far from the end of what a double
-    /// holds.
+    /// Squares, and products of squares, of ordinates within the bound are far from the range limit
+    /// of a double.
     public static let bound = 1e12
 
     /// Makes a coordinate; values are taken as they are, NaN included.

@@ -33,17 +33,17 @@ extension Envelope {
             }
         }
         guard from <= to else { return nil }
-        // The ends as they are: the next segment goes on from there.
+        // The ends unchanged: the next segment continues from there.
         let first = from == 0 ? a : Coordinate(x: a.x + from * dx, y: a.y + from * dy)
         let last = to == 1 ? b : Coordinate(x: a.x + to * dx, y: a.y + to * dy)
         return (first, last)
     }
 
-    /// A closed ring inside the rectangle, closed again (Sutherland and Hodgman, 1974); empty when
-    /// it has nothing inside.
+    /// A closed ring clipped to the rectangle, closed again (Sutherland and Hodgman, 1974); empty
+    /// for a ring without a part inside.
     ///
-    /// What it encloses inside the rectangle is the same as before, however it winds; where it was
-    /// cut it follows the rectangle's sides.
+    /// The enclosed area inside the rectangle stays the same, for any winding; at cuts the ring
+    /// follows the rectangle's sides.
     public func clip(ring: [Coordinate]) -> [Coordinate] {
         var result = ring
         if result.count > 1 && result.first == result.last { result.removeLast() }
@@ -67,7 +67,7 @@ extension Envelope {
     private enum Side: CaseIterable {
         case left, right, bottom, top
 
-        /// How far inside a coordinate lies; negative outside.
+        /// Signed depth inside the boundary; negative outside.
         func depth(_ place: Coordinate, _ box: Envelope) -> Double {
             switch self {
             case .left: place.x - box.minX
@@ -77,7 +77,7 @@ extension Envelope {
             }
         }
 
-        /// Where the segment crosses, put on the side exactly.
+        /// The crossing of a segment with the side, exactly on it.
         func crossing(_ a: Coordinate, _ b: Coordinate, _ box: Envelope) -> Coordinate {
             let (from, to) = (depth(a, box), depth(b, box))
             let part = from / (from - to)

@@ -30,11 +30,11 @@ public struct Envelope: Hashable, Sendable, Codable {
         case maxY = "ymax"
     }
 
-    /// The envelope that contains nothing.
+    /// The empty envelope.
     public static let empty = Envelope(
         minX: .infinity, minY: .infinity, maxX: -.infinity, maxY: -.infinity)
 
-    /// Whether nothing lies inside: a bound is out of order or NaN.
+    /// Whether the rectangle is empty: a bound is out of order or NaN.
     @inlinable
     public var isEmpty: Bool { !(minX <= maxX && minY <= maxY) }
 
@@ -65,7 +65,7 @@ public struct Envelope: Hashable, Sendable, Codable {
             && coordinate.y <= maxY
     }
 
-    /// The same rectangle with swapped bounds put in order.
+    /// A rectangle with its bounds in order.
     public var ordered: Envelope {
         Envelope(
             minX: min(minX, maxX), minY: min(minY, maxY), maxX: max(minX, maxX),

@@ -4,7 +4,7 @@
 /// A number as the exact sum of doubles of rising magnitude that do not overlap (Shewchuk 1997), so
 /// sums and products lose nothing while no product underflows.
 struct Expansion {
-    /// A double and what rounding it left out.
+    /// A double with its rounding error.
     typealias Pair = (high: Double, low: Double)
 
     private var terms: [Double] = []

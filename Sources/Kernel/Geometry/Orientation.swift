@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-/// Which way the path `a` → `b` → `c` turns: positive to the left (counter-clockwise), negative to
-/// the right, zero when the three lie on one line.
+/// The turn of the path `a` → `b` → `c`: positive to the left (counter-clockwise), negative to the
+/// right, zero for collinear points.
 ///
 /// The sign is exact for all finite coordinates; the value approximates twice the triangle's signed
 /// area in square units, and is as good as zero where that would underflow. A coordinate that is
@@ -10,7 +10,7 @@
 ///
 /// A floating-point filter decides nearly always; else the determinant is computed without rounding
 /// (J. R. Shewchuk, "Adaptive Precision Floating-Point Arithmetic and Fast Robust Geometric
-/// Predicates", 1997), and where doubles have not the range for that, in whole numbers.
+/// Predicates", 1997), and beyond the range of doubles, in whole numbers.
 @inlinable
 @inline(__always)
 public func orientation(_ a: Coordinate, _ b: Coordinate, _ c: Coordinate) -> Double {

@@ -7,15 +7,14 @@ extension PreparedShape {
     /// Exact; false when either is empty.
     public func intersects(_ other: PreparedShape) -> Bool { distance(to: other, within: 0) != nil }
 
-    /// The planar distance to the other shape, or nil when it is more than `limit` (or either shape
-    /// is empty).
+    /// The planar distance to the other shape; nil beyond `limit`, and for an empty shape.
     ///
-    /// It is 0 exactly when the shapes share a position, insides included; otherwise it is rounded,
-    /// with an error of a few units in the last place of the coordinates. Both distances and
-    /// `limit` are in the coordinates' units.
+    /// It is 0 exactly when the shapes share a position, interiors included; otherwise it is
+    /// rounded, with an error of a few units in the last place of the coordinates. Both distances
+    /// and `limit` are in the coordinates' units.
     ///
-    /// `isAbandoned` is asked now and then in long work; once it says yes the answer is nil, and
-    /// means nothing.
+    /// `isAbandoned` is polled in long computations; once it returns true the result is nil,
+    /// without a meaning.
     public func distance(
         to other: PreparedShape, within limit: Double = .infinity,
         isAbandoned: () -> Bool = { false }
@@ -34,10 +33,10 @@ extension PreparedShape {
         return square < .infinity && distance <= limit ? distance : nil
     }
 
-    /// Whether a chain of the other begins inside this one; nil when that was abandoned.
+    /// Whether a chain of the other begins inside this one; nil when abandoned.
     ///
-    /// When no chains touch each other, each lies as a whole inside or outside, so its beginning
-    /// speaks for it.
+    /// If no chains touch each other, each is wholly inside or outside, so its first coordinate
+    /// decides.
     private func holdsChain(of other: PreparedShape, _ isAbandoned: () -> Bool) -> Bool? {
         guard partCount > 0 else { return false }
         var work = 0
@@ -87,7 +86,7 @@ extension PreparedShape {
         /// Whether no further pair can change anything.
         var isDecided: Bool { square == 0 || isGivenUp }
 
-        /// Asks, every so many leaves, whether anybody still wants to know.
+        /// Polls `isAbandoned`, every so many leaves.
         mutating func count() {
             work += 1
             if work.isMultiple(of: 4096) && isAbandoned() { isGivenUp = true }
@@ -164,7 +163,7 @@ extension PreparedShape {
         }
     }
 
-    /// Both trees at once: the larger rectangle of a pair is opened first.
+    /// Descends both trees at once: the larger rectangle of a pair is opened first.
     private func descend(
         _ tree: SegmentTree, _ node: SegmentTree.Node, _ other: PreparedShape,
         _ otherTree: SegmentTree, _ otherNode: SegmentTree.Node, _ nearest: inout Nearest

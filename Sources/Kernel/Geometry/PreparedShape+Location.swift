@@ -12,7 +12,7 @@ extension PreparedShape {
         }
     }
 
-    /// Where the position lies in a polygon; `outside` for shapes without an inside.
+    /// The location of a position relative to a polygon; `outside` for shapes without an interior.
     ///
     /// Exact.
     public func locate(_ position: Coordinate) -> Location {
@@ -27,7 +27,7 @@ extension PreparedShape {
         return isOnRing ? .boundary : rays.isInside ? .inside : .outside
     }
 
-    /// How often the ray met each part: only odd or even matters.
+    /// Crossings of the ray with each part: only their parity matters.
     private struct Rays {
         private var single = false
         private var several: [Bool]
@@ -43,7 +43,7 @@ extension PreparedShape {
         var isInside: Bool { single || several.contains(true) }
     }
 
-    /// True as soon as the position turns out to lie on a ring.
+    /// True as soon as the position proves to be on a ring.
     private func castOverAll(_ rays: inout Rays, _ position: Coordinate) -> Bool {
         for chain in chains where cast(&rays, position, chain, 0..<chain.segments.count) {
             return true
@@ -62,9 +62,10 @@ extension PreparedShape {
         return false
     }
 
-    /// Looks only at segments that the ray towards +x can meet, and of those that lie wholly beyond
-    /// the position only at the ends of their run: it is crossed an odd number of times when one
-    /// end lies above the ray and the other does not.
+    /// Visits only segments that the ray towards +x can meet.
+    ///
+    /// Of those wholly beyond the position it visits only the ends of their run: it is crossed an
+    /// odd number of times when one end is above the ray and the other is not.
     private func cast(
         _ rays: inout Rays, _ position: Coordinate, _ tree: SegmentTree, _ node: SegmentTree.Node
     ) -> Bool {
@@ -87,9 +88,9 @@ extension PreparedShape {
         return false
     }
 
-    /// Counts the crossings with a run of leaves that lies beyond the position.
+    /// Counts the crossings with a run of leaves beyond the position.
     ///
-    /// Rings that lie in it as a whole are crossed an even number of times.
+    /// Rings wholly in the run are crossed an even number of times.
     private func pass(
         _ rays: inout Rays, _ position: Coordinate,
         _ run: (first: SegmentTree.Leaf, last: SegmentTree.Leaf)

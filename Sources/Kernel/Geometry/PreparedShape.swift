@@ -13,11 +13,11 @@ public struct PreparedShape: Sendable {
     struct Chain: Sendable {
         /// The chain's segments among all segments of the shape.
         var segments: Range<Int>
-        /// Where the chain's first coordinate is stored.
+        /// Index of the chain's first coordinate.
         var start: Int
-        /// How many coordinates it has, one at least.
+        /// Number of coordinates, one at least.
         var count: Int
-        /// The polygon part it bounds; 0 for what is no polygon.
+        /// The polygon part it bounds; 0 for other shapes.
         var part: Int
         var isJoined: Bool
     }
@@ -25,17 +25,17 @@ public struct PreparedShape: Sendable {
     /// The coordinates of all chains, one after the other.
     let coordinates: [Coordinate]
     let chains: [Chain]
-    /// How many parts have an inside; 0 for points and lines.
+    /// Number of parts with an interior; 0 for points and lines.
     let partCount: Int
     let segmentCount: Int
     /// The smallest rectangle around the shape; empty when it has no coordinates.
     public let envelope: Envelope
     let tree: SegmentTree?
 
-    /// Prepares a shape; the rings of a polygon are taken as one part.
+    /// Prepares a shape; the rings of a polygon form one part.
     ///
     /// O(number of coordinates). `isIndexed` builds a tree over a large shape: worth it unless the
-    /// other shape of the one question that will be asked is a single position.
+    /// only query is with a single position.
     public init(_ shape: Shape, isIndexed: Bool = true) {
         switch shape {
         case .point(let coordinate): self.init(position: coordinate)
@@ -119,7 +119,7 @@ public struct PreparedShape: Sendable {
         }
     }
 
-    /// How many coordinates it holds, those that close rings included.
+    /// Number of coordinates, those that close rings included.
     public var coordinateCount: Int { coordinates.count }
 
     /// Whether it has no coordinates, and so no position at all.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-/// Where a position lies in relation to an area.
+/// A location relative to an area.
 public enum Location: Hashable, Sendable {
     /// Inside, not on a ring.
     case inside
@@ -13,7 +13,7 @@ public enum Location: Hashable, Sendable {
 
 /// One step of the even-odd rule: whether the ray from `position` towards +x crosses the edge.
 ///
-/// Nil when the position lies on the edge. Exact.
+/// Nil for a position on the edge. Exact.
 @inline(__always)
 func crosses(_ position: Coordinate, _ a: Coordinate, _ b: Coordinate) -> Bool? {
     let isAbove = a.y > position.y
@@ -30,10 +30,9 @@ func crosses(_ position: Coordinate, _ a: Coordinate, _ b: Coordinate) -> Bool? 
     return a == position || b == position ? nil : false
 }
 
-/// What can be asked of one closed ring of coordinates (the first repeated as the last; a missing
-/// repetition is understood).
+/// Predicates of one closed ring of coordinates (the first repeated as the last, or implied).
 public enum Ring {
-    /// Where the position lies, by the even-odd rule; exact, also for rings that cross themselves.
+    /// The location of the position by the even-odd rule; exact, also for self-crossing rings.
     public static func locate(_ position: Coordinate, in ring: [Coordinate]) -> Location {
         guard var previous = ring.last else { return .outside }
         var isInside = false
@@ -47,7 +46,7 @@ public enum Ring {
 
     /// The area in square units, positive for a counter-clockwise ring.
     ///
-    /// Rounded. Parts of a ring that crosses itself cancel.
+    /// Rounded. Parts of a self-crossing ring cancel.
     public static func signedArea(_ ring: ArraySlice<Coordinate>) -> Double {
         guard let origin = ring.first else { return 0 }
         var sum = 0.0
@@ -86,9 +85,9 @@ public enum Ring {
         return sum.mostSignificant < 0
     }
 
-    /// The same of a whole array.
+    /// The signed area of a whole array.
     public static func signedArea(_ ring: [Coordinate]) -> Double { signedArea(ring[...]) }
 
-    /// The same of a whole array.
+    /// The winding of a whole array.
     public static func isClockwise(_ ring: [Coordinate]) -> Bool { isClockwise(ring[...]) }
 }

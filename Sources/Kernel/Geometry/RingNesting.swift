@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-/// Which rings of a polygon lie inside which.
+/// The nesting of a polygon's rings.
 ///
 /// Rings nest or are disjoint; they may touch. Costs n² envelope tests.
 public struct RingNesting: Sendable {
-    /// For each ring the others around it.
+    /// The enclosing rings of each ring.
     public let around: [[Int]]
 
     /// Compares every ring with every other.
@@ -23,7 +23,7 @@ public struct RingNesting: Sendable {
         }
     }
 
-    /// Whether a ring bounds a hole: it lies inside an odd number of others.
+    /// Whether a ring bounds a hole: an odd number of rings enclose it.
     public func isHole(_ ring: Int) -> Bool { !around[ring].count.isMultiple(of: 2) }
 
     /// The rings by number as polygons, each a shell with the holes in it after it; shells in their
@@ -36,7 +36,7 @@ public struct RingNesting: Sendable {
             polygons.append([ring])
         }
         for ring in around.indices where isHole(ring) {
-            // The innermost around it is itself inside all the others.
+            // The innermost enclosing ring has the most enclosing rings itself.
             let shell = around[ring].max { around[$0].count < around[$1].count }
             guard let polygon = shell.flatMap({ place[$0] }) else {
                 polygons.append([ring])

@@ -3,9 +3,9 @@
 
 /// The straight line between two coordinates, both included; a single position when they are equal.
 public struct Segment: Hashable, Sendable {
-    /// Where it starts.
+    /// Start.
     public var a: Coordinate
-    /// Where it ends.
+    /// End.
     public var b: Coordinate
 
     /// Makes the segment from `a` to `b`.
@@ -19,7 +19,7 @@ public struct Segment: Hashable, Sendable {
     /// One step of the even-odd rule: whether the ray from `position` towards +x crosses the
     /// segment.
     ///
-    /// Nil when the position lies on the segment. Exact.
+    /// Nil for a position on the segment. Exact.
     public func crosses(rayFrom position: Coordinate) -> Bool? {
         Geometry.crosses(position, a, b)
     }
@@ -39,7 +39,7 @@ public struct Segment: Hashable, Sendable {
         return !(third > 0 && fourth > 0 || third < 0 && fourth < 0)
     }
 
-    /// The square of the distance to the position: zero exactly when it lies on the segment.
+    /// The squared distance to the position: zero exactly when on the segment.
     ///
     /// Rounded otherwise, in square units.
     @inlinable

@@ -4,7 +4,7 @@
 /// Rectangles around runs of eight segments, then around runs of eight rectangles, up to one.
 ///
 /// Neighbours along a path are neighbours in space, so the order of the path is a good enough order
-/// of the tree, and nothing needs sorting.
+/// of the tree, and no sort is needed.
 struct SegmentTree: Sendable {
     /// Shapes with no more segments than this are scanned.
     static let threshold = 64
@@ -18,7 +18,7 @@ struct SegmentTree: Sendable {
         var segments: Range<Int>
     }
 
-    /// A rectangle: level 0 lies over the leaves.
+    /// A node of the tree, a rectangle: level 0 is above the leaves.
     struct Node {
         var level: Int
         var index: Int
@@ -72,8 +72,7 @@ struct SegmentTree: Sendable {
         return first..<min(first + Self.fanOut, levels[node.level - 1].count)
     }
 
-    /// Those of them that are no farther from a rectangle than the root of `bound`, the nearest
-    /// first.
+    /// The children no farther from a rectangle than the root of `bound`, the nearest first.
     func children(_ node: Node, near box: Envelope, atMost bound: Double) -> OrderedNodes {
         var ordered = OrderedNodes()
         for index in children(node) {

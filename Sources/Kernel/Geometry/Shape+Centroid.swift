@@ -2,10 +2,10 @@
 // Part of Cairn.
 
 extension Shape {
-    /// The centre of what has the highest dimension: of area, else of length, else of positions.
+    /// The centroid of the parts of highest dimension: of area, else of length, else of positions.
     ///
-    /// Rings are weighed with the sign of their winding, relative to the largest: a hole wound the
-    /// other way is taken off. It may lie outside the shape. Nil without coordinates.
+    /// Rings are weighted with the sign of their winding, relative to the largest: a hole wound the
+    /// other way is subtracted. It may be outside the shape. Nil without coordinates.
     public var centroid: Coordinate? {
         switch self {
         case .point(let coordinate): coordinate

@@ -26,8 +26,8 @@ extension Shape {
         generalization(maxAllowableOffset: offset).map(keeping) ?? self
     }
 
-    /// For every coordinate of every path or ring whether ``generalized(maxAllowableOffset:)``
-    /// keeps it; nil when it keeps all.
+    /// Whether ``generalized(maxAllowableOffset:)`` keeps each coordinate of each path or ring; nil
+    /// when it keeps all.
     public func generalization(maxAllowableOffset offset: Double) -> [[Bool]]? {
         guard offset > 0 else { return nil }
         switch self {
@@ -97,8 +97,8 @@ private enum Generalization {
         }
     }
 
-    /// The coordinate strictly between two that is farthest from the segment between them, and the
-    /// square of its distance; `first` itself when there is none.
+    /// The coordinate strictly between two that is farthest from the segment between them, and its
+    /// squared distance; `first` itself for adjacent ones.
     private static func farthest(
         _ path: [Coordinate], _ first: Int, _ last: Int
     ) -> (index: Int, square: Double) {

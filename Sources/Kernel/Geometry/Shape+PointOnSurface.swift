@@ -2,11 +2,10 @@
 // Part of Cairn.
 
 extension Shape {
-    /// A coordinate that belongs to the shape and stands for it: of a polygon inside, its centroid
-    /// where that is; of a line the middle vertex of its longest path (by vertices); the first of
-    /// several points.
+    /// A representative coordinate of the shape: inside a polygon, its centroid if that is inside;
+    /// the middle vertex of a line's longest path (by vertices); the first of several points.
     ///
-    /// Nil for a shape without coordinates, or one that is not finite.
+    /// Nil for a shape without coordinates, or with a coordinate that is not finite.
     public var pointOnSurface: Coordinate? {
         let found: Coordinate? =
             switch self {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-/// The five kinds of geometry that Esri's vocabulary knows, in one planar coordinate system.
+/// The five kinds of geometry in Esri's vocabulary, in one planar coordinate system.
 ///
-/// A polygon is an unordered set of closed rings (first coordinate repeated last); which rings are
-/// holes follows from even-odd nesting, so the winding of rings never changes an answer.
+/// A polygon is an unordered set of closed rings (first coordinate repeated last); holes follow
+/// from even-odd nesting, so the winding of rings never changes an answer.
 public enum Shape: Hashable, Sendable, Codable {
     /// One position.
     case point(Coordinate)
@@ -17,7 +17,7 @@ public enum Shape: Hashable, Sendable, Codable {
     /// An axis-aligned rectangle.
     case envelope(Envelope)
 
-    /// The smallest rectangle around every coordinate; ``Envelope/empty`` when there is none.
+    /// The smallest rectangle around every coordinate; ``Envelope/empty`` without any.
     public var envelope: Envelope {
         var bounds = Envelope.empty
         switch self {
@@ -30,7 +30,7 @@ public enum Shape: Hashable, Sendable, Codable {
         return bounds
     }
 
-    /// How many coordinates it holds; an envelope counts as four.
+    /// Number of coordinates; an envelope counts as four.
     public var coordinateCount: Int {
         switch self {
         case .point: 1
@@ -40,8 +40,7 @@ public enum Shape: Hashable, Sendable, Codable {
         }
     }
 
-    /// The same shape with every coordinate replaced; an envelope becomes the envelope of its four
-    /// replaced corners.
+    /// The shape with every coordinate mapped; an envelope becomes that of its four mapped corners.
     public func mapCoordinates<E: Error>(
         _ transform: (Coordinate) throws(E) -> Coordinate
     ) throws(E) -> Shape {

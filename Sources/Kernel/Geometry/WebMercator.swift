@@ -12,8 +12,8 @@ public enum WebMercator {
 
     /// Metres (x east, y north) of a WGS 84 longitude (x) and latitude (y) in degrees.
     ///
-    /// The latitude is clamped to ±``latitudeLimit``; the longitude is not wrapped, so 181 lies
-    /// east of 180.
+    /// The latitude is clamped to ±``latitudeLimit``; the longitude is not wrapped, so 181 is east
+    /// of 180.
     public static func project(_ degrees: Coordinate) -> Coordinate {
         let latitude = max(-latitudeLimit, min(latitudeLimit, degrees.y)) * (.pi / 180)
         return Coordinate(

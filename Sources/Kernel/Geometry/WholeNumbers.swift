@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-/// The difference of two finite doubles, exactly: a whole number of the smallest double, 2^-1074,
-/// of which every double is a multiple.
+/// The exact difference of two finite doubles: a whole number of the smallest double, 2^-1074, of
+/// which every double is a multiple.
 ///
-/// A difference has at most 2,099 bits. Takes microseconds, so it is for numbers that nothing else
-/// holds.
+/// A difference has at most 2,099 bits. Takes microseconds, so it is for numbers beyond other
+/// representations.
 struct WholeDifference {
     /// -1, 0 or 1.
     let sign: Int
@@ -61,7 +61,7 @@ struct WholeProduct: Comparable {
         for (i, x) in a.magnitude.enumerated() where x != 0 {
             var carry: UInt64 = 0
             for (j, y) in b.magnitude.enumerated() {
-                // At most (2^64 - 1)^2 + 2 (2^64 - 1), which is what two words hold.
+                // At most (2^64 - 1)^2 + 2 (2^64 - 1), which fits two words.
                 var (high, low) = x.multipliedFullWidth(by: y)
                 for part in [product[i + j], carry] {
                     let (sum, overflow) = low.addingReportingOverflow(part)

@@ -5,9 +5,9 @@ public import Geometry
 
 /// The features near many positions.
 public struct NearFeatures: Hashable, Sendable {
-    /// All features found, those of the first position first; of one position in no stated order.
+    /// All features found, by position; those of one position in unspecified order.
     public internal(set) var features: [NearFeature]
-    /// Where the features of each position start in ``features``, and behind them the end.
+    /// The start of each position's features in ``features``, then the end.
     public internal(set) var starts: [Int]
 
     /// The features near one of the positions.
@@ -17,11 +17,11 @@ public struct NearFeatures: Hashable, Sendable {
 }
 
 extension FeatureIndex {
-    /// The features near each position, as ``search(_:_:_:_:into:counted:)`` finds them one by one.
+    /// The features near each position, the same as those of ``search(_:_:_:_:into:counted:)``.
     ///
-    /// `probe` makes the probe of a position. Positions are asked in the order of a curve through
-    /// the extent, so that neighbours share what they read: with many positions that saves more
-    /// than the sorting costs.
+    /// `probe` makes the probe of a position. Positions are visited in the order of a space-filling
+    /// curve, so that neighbours share reads: with many positions that saves more than the sort
+    /// costs.
     public func search(
         _ index: RawSpan, _ data: RawSpan, _ positions: [Coordinate], _ frame: Frame? = nil,
         probe: (Coordinate) -> PointProbe
@@ -36,8 +36,7 @@ extension FeatureIndex {
         }
     }
 
-    /// So many positions are asked together: what is kept of them then fits a processor's second
-    /// cache.
+    /// Batch size: the state of so many positions fits a processor's second-level cache.
     private static let positionsTogether = 50_000
 
     private func search(
@@ -68,7 +67,7 @@ extension FeatureIndex {
         let order = SpatialOrder.ofPositions(positions)
         var found: [NearFeature] = []
         found.reserveCapacity(positions.count)
-        // How many features each position has; then, where they start.
+        // Number of features of each position; then, their starts.
         var starts = [Int](repeating: 0, count: positions.count + 1)
         var group = ProbeGroup(tree, origin)
         for first in stride(from: 0, to: order.count, by: ProbeGroup.width) {
@@ -89,7 +88,7 @@ extension FeatureIndex {
         return Self.inOrderOfPositions(found, order, starts)
     }
 
-    /// From the order of asking to the order of the positions.
+    /// Reorders from the order of the search to that of the positions.
     private static func inOrderOfPositions(
         _ found: [NearFeature], _ order: [UInt32], _ counts: [Int]
     ) -> NearFeatures {

@@ -4,7 +4,7 @@
 import Geometry
 import Platform
 
-/// Makes the bytes of a ``FeatureIndex`` over data that lies ready; the same features give the same
+/// Builds the bytes of a ``FeatureIndex`` over existing data; the same features give the same
 /// bytes.
 ///
 /// Features are added in their order, each followed by its pieces. Takes some 100 bytes of memory
@@ -33,7 +33,7 @@ public struct FeatureIndexBuilder {
     private var areas: [Area] = []
     private var ids: [UInt32] = []
 
-    /// An index of nothing yet.
+    /// An empty index.
     public init(_ kind: FeatureIndex.Kind) { self.kind = kind }
 
     /// The next feature; its object id is 0…2^32-1.
@@ -41,10 +41,11 @@ public struct FeatureIndexBuilder {
         ids.append(UInt32(truncatingIfNeeded: objectID))
     }
 
-    /// Coordinates of the last feature: `count` of them, 16 bytes each, from `place` in `data`.
+    /// Adds coordinates of the last feature: `count` of them, 16 bytes each, from `place` in
+    /// `data`.
     ///
-    /// A path, some positions, or, with `ringEnds` (the numbers of coordinates before the end of
-    /// each ring), a part of a polygon. Traps where they do not lie inside.
+    /// A path, some positions, or, with `ringEnds` (end index of each ring), a part of a polygon.
+    /// Traps for a range out of bounds.
     public mutating func add(place: Int, count: Int, ringEnds: [Int] = [], in data: RawSpan) {
         precondition(place >= 0 && count >= 0 && place + 16 * count <= data.byteCount)
         guard count > 0 else { return }
@@ -112,7 +113,7 @@ public struct FeatureIndexBuilder {
         return header(body.bytes, origin, data.byteCount, dataHash) + body.bytes
     }
 
-    /// The striped areas, and in their entries where they lie.
+    /// The striped areas; their offsets are entered in their pieces.
     private mutating func details(
         _ data: RawSpan, _ origin: Coordinate, from offset: Int
     ) -> [UInt8] {

@@ -5,8 +5,8 @@ import Geometry
 import Platform
 
 extension FeatureIndex {
-    /// Reads the whole index: its checksum, that rectangles lie inside those above them, and that
-    /// every number leads to where it may.
+    /// Verifies the whole index: its checksum, that rectangles are inside their parents, and that
+    /// every offset is in its valid range.
     ///
     /// O(size).
     public func check(_ index: RawSpan, _ data: RawSpan) throws(IndexDamage) {

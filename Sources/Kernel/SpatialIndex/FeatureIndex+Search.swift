@@ -9,22 +9,22 @@ public struct NearFeature: Hashable, Sendable {
     public var feature: Int
     /// Its object id.
     public var objectID: Int64
-    /// How far it is, in the map's units; 0 exactly when the position belongs to it.
+    /// Distance in the map's units; 0 exactly when the position belongs to the feature.
     public var distance: Double
 }
 
 extension FeatureIndex {
-    /// Appends every feature within the probe's limit, each once, in no stated order but always the
-    /// same.
+    /// Appends every feature within the probe's limit, each once, in an unspecified but stable
+    /// order.
     ///
-    /// Answers where the bytes lie: no geometry is decoded, and nothing is allocated but room in
-    /// `found`. Throws where a number in the index leads outside of either file.
+    /// Searches in place: no geometry is decoded, and only `found` may allocate. Throws for an
+    /// offset out of either file.
     ///
     /// - Parameters:
-    ///   - frame: How the map sees the index, when not as it is.
-    ///   - limit: The most pieces that are looked at.
-    ///   - counted: Raised by the number of pieces looked at.
-    /// - Returns: False where there are more pieces, and some features may be missing.
+    ///   - frame: The projection from the index to the map, if any.
+    ///   - limit: The most pieces to test.
+    ///   - counted: Incremented by the number of pieces tested.
+    /// - Returns: False beyond the limit, when some features may be missing.
     @discardableResult
     public func search(
         _ index: RawSpan, _ data: RawSpan, _ probe: PointProbe, _ frame: Frame? = nil,
@@ -50,7 +50,7 @@ extension FeatureIndex {
         let start = found.count
         let box = FloatBox(around: probe.window, from: origin)
         let last = counted &+ min(limit, .max &- counted)
-        // Pieces to be looked at: what they lead to is on its way meanwhile.
+        // Pieces to test, with their data being prefetched.
         var waiting = InlineArray<16, Int>(repeating: 0)
         var waitingCount = 0
         let isWhole = try tree.search(index, at: Self.headerByteCount, box) {

@@ -4,14 +4,13 @@
 import Geometry
 import Platform
 
-/// The index of a layer's features: a tree over their pieces, and for each piece where its
-/// coordinates lie in another file, the data, so that questions about positions are answered where
-/// everything lies in memory.
+/// The index of a layer's features: a tree over their pieces, with the offsets of their coordinates
+/// in another file, the data; queries run in place on both.
 ///
-/// The value holds no bytes, it is lent them on every search; it is what the header says, checked.
+/// The value holds no bytes, which every search lends it, but the checked contents of the header.
 /// The layout is described in `Docs/dataset-format.md`.
 public struct FeatureIndex: Hashable, Sendable {
-    /// What the layer's features are.
+    /// The geometry kind of the layer's features.
     public enum Kind: UInt32, Sendable {
         /// Positions standing alone: points and multipoints.
         case points = 0
@@ -31,7 +30,7 @@ public struct FeatureIndex: Hashable, Sendable {
         /// Segments (positions, for points); not used for a striped area.
         var count: Int
         var isStriped: Bool
-        /// Where its coordinates lie in the data, or the striped area in the index.
+        /// Offset of its coordinates in the data, or of the striped area in the index.
         var place: Int
     }
 
@@ -39,15 +38,15 @@ public struct FeatureIndex: Hashable, Sendable {
     static let version: UInt32 = 1
     static let headerByteCount = 128
 
-    /// What the features are.
+    /// Geometry kind of the features.
     public let kind: Kind
-    /// How many features there are.
+    /// Number of features.
     public let featureCount: Int
-    /// How many bytes the data has.
+    /// Byte count of the data.
     public let dataByteCount: Int
     /// The SHA-256 of the data.
     public let dataHash: [UInt8]
-    /// How many bytes the index has.
+    /// Byte count of the index.
     public let byteCount: Int
     let pieceCount: Int
     let origin: Coordinate
@@ -97,7 +96,7 @@ public struct FeatureIndex: Hashable, Sendable {
         }
     }
 
-    /// The piece whose record lies at that place.
+    /// The piece whose record is at that offset.
     @inline(__always)
     static func piece(_ record: Int, _ index: Memory) -> Piece {
         let bits = index.uint64(record + 8)

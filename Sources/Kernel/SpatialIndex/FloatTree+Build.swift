@@ -34,14 +34,14 @@ extension FloatTree {
         return unsafe numbers.withUnsafeBytes { unsafe [UInt8]($0) }
     }
 
-    /// Where an item's record lies, in bytes from the tree's start.
+    /// The offset of an item's record in bytes from the tree's start.
     func record(_ item: Int) -> Int {
         place(item / Self.width, 0) + Self.blockByteCount
             + Self.recordByteCount * (item % Self.width)
     }
 
     /// Throws unless every block's rectangle holds those of its children, up to the root, and the
-    /// places without an item hold nothing.
+    /// slots without an item are empty.
     func check(_ tree: Memory, at offset: Int) throws(IndexDamage) {
         for level in 0..<levelCount {
             for block in 0..<counts[level] {

@@ -2,13 +2,12 @@
 // Part of Cairn.
 
 extension FloatTree {
-    /// The order in which a tree should be given its items, so that few of its blocks meet a small
-    /// rectangle; the same items, the same order.
+    /// An order of a tree's items in which few of its blocks meet a small rectangle; deterministic.
     ///
-    /// The items of a block are parted between its children in halves, as nearly as full children
-    /// allow, across the longer side of where their middles lie: Kim and Kwon's overlap minimizing
-    /// top-down bulk loading (ADMA, 2003), two ways at a time. Takes n log n, whatever lies where,
-    /// and 25 bytes an item beside the result.
+    /// The items of a block are split between its children in halves, as nearly as full children
+    /// allow, across the longer side of the extent of their centres: Kim and Kwon's overlap
+    /// minimizing top-down bulk loading (ADMA, 2003), two ways at a time. Takes n log n for any
+    /// distribution, and 25 bytes an item beside the result.
     static func order(of boxes: [FloatBox]) -> [UInt32] {
         guard boxes.count > width else { return (0..<UInt32(boxes.count)).map { $0 } }
         var halves = Halves(boxes)
@@ -59,7 +58,7 @@ extension FloatTree {
             part(middle..<range.upperBound, between: capacity)
         }
 
-        /// From the first of some sorted items to the last.
+        /// The range of values of some sorted items.
         private func span(_ values: [Float], _ items: [UInt32], _ range: Range<Int>) -> Float {
             values[Int(items[range.upperBound - 1])] - values[Int(items[range.lowerBound])]
         }

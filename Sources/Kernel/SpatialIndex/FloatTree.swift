@@ -3,13 +3,13 @@
 
 import Geometry
 
-/// The shape of a packed R-tree of 32-bit rectangles, searched where it lies in memory.
+/// The shape of a packed R-tree of 32-bit rectangles, searched in place.
 ///
 /// A block is 256 bytes: the sixteen smallest x, then y, then the sixteen largest x, then y, of
 /// sixteen children. The root block comes first, the blocks over the items last; each of those is
-/// followed by sixteen records of 16 bytes, one per item, so that what a search reads lies
-/// together. A child's place follows from its parent's, so no offset is stored and damage cannot
-/// lead a search astray. Places without a child hold a rectangle that nothing meets.
+/// followed by sixteen records of 16 bytes, one per item, so that a search reads contiguous bytes.
+/// A child's offset follows from its parent's, so none is stored and damage cannot lead a search
+/// astray. Slots without a child hold a rectangle that intersects none.
 struct FloatTree: Sendable {
     static let width = 16
     static let blockByteCount = 256
@@ -18,13 +18,13 @@ struct FloatTree: Sendable {
 
     let itemCount: Int
     let levelCount: Int
-    /// How many blocks each level has; items' level first, root last.
+    /// Number of blocks of each level; items' level first, root last.
     let counts: InlineArray<8, Int>
-    /// Where each level's blocks start, in bytes.
+    /// Offset of each level's blocks in bytes.
     let starts: InlineArray<8, Int>
     let byteCount: Int
 
-    /// Of 0…2^31 items; none have no block.
+    /// A tree of 0…2^31 items; an empty one has no block.
     init(itemCount: Int) {
         precondition(0...Self.itemLimit ~= itemCount)
         self.itemCount = itemCount
@@ -48,20 +48,20 @@ struct FloatTree: Sendable {
         byteCount = end
     }
 
-    /// How many bytes lie between the blocks of a level.
+    /// The stride between the blocks of a level in bytes.
     @inline(__always)
     static func stride(_ level: Int) -> Int {
         level == 0 ? blockByteCount + width * recordByteCount : blockByteCount
     }
 
-    /// Where a block lies, in bytes from the tree's start.
+    /// The offset of a block in bytes from the tree's start.
     @inline(__always)
     func place(_ block: Int, _ level: Int) -> Int {
         unsafe starts[unchecked: level] + block * Self.stride(level)
     }
 
-    /// The children of a block that share a point with the box, one bit each; none that is not
-    /// there, whatever the bytes say.
+    /// A bit for each child of a block that intersects the box; never one of an empty slot,
+    /// whatever the bytes.
     @inline(__always)
     func children(
         _ block: Int, _ level: Int, _ tree: Memory, at offset: Int, _ box: FloatBox
@@ -72,11 +72,11 @@ struct FloatTree: Sendable {
         return below < Self.width ? children & (1 << UInt32(below) - 1) : children
     }
 
-    /// Calls `body` with every block of items some of whose rectangles share a point with the box,
-    /// in their order, until it says false: then the search is not whole, and false too.
+    /// Calls `body` with every block of items some of whose rectangles intersect the box, in their
+    /// order, until it returns false: then the search is incomplete, and returns false too.
     ///
-    /// The block is given as where its records lie, and one bit for each of those items.
-    /// `tree` must hold ``byteCount`` bytes from `offset`. Allocates nothing.
+    /// A block is given as the offset of its records, and one bit for each of those items. `tree`
+    /// must hold ``byteCount`` bytes from `offset`. Allocates nothing.
     @inline(__always)
     func search<E: Error>(
         _ tree: Memory, at offset: Int, _ box: FloatBox,
@@ -127,7 +127,7 @@ struct FloatTree: Sendable {
 }
 
 extension FloatTree: Hashable {
-    /// All else follows from the number of items.
+    /// Everything else follows from the number of items.
     static func == (a: FloatTree, b: FloatTree) -> Bool { a.itemCount == b.itemCount }
 
     func hash(into hasher: inout Hasher) { hasher.combine(itemCount) }
@@ -140,12 +140,12 @@ struct FloatBox: Hashable, Sendable {
     var maxX: Float
     var maxY: Float
 
-    /// Nothing meets it.
+    /// A box that intersects none.
     static let nowhere = FloatBox(
         minX: .infinity, minY: .infinity, maxX: -.infinity, maxY: -.infinity)
 
-    /// Holds every position of the envelope: subtracting and rounding keep the order of numbers, so
-    /// what meets as doubles meets here.
+    /// Holds every position of the envelope: subtraction and rounding are monotonic, so what
+    /// intersects as doubles intersects here.
     @inline(__always)
     init(_ envelope: Envelope, from origin: Coordinate) {
         minX = Float(below: envelope.minX - origin.x)
@@ -154,7 +154,7 @@ struct FloatBox: Hashable, Sendable {
         maxY = Float(above: envelope.maxY - origin.y)
     }
 
-    /// The same, by a hair larger than it need be, in less time.
+    /// A slightly larger rounding, in less time.
     @inline(__always)
     init(around envelope: Envelope, from origin: Coordinate) {
         let low = SIMD2(envelope.minX - origin.x, envelope.minY - origin.y)

@@ -3,11 +3,11 @@
 
 public import Geometry
 
-/// How stored coordinates become those of the map: each axis by itself and keeping its order, as
-/// between degrees and Web Mercator.
+/// A projection of stored coordinates to the map: per axis and monotonic, as between degrees and
+/// Web Mercator.
 ///
-/// Edges are straight in the map. An edge stays inside its rectangle in both, so what the index
-/// says of rectangles holds for both too.
+/// Edges are straight in the map. An edge stays inside its rectangle in both, so rectangle tests
+/// hold for both too.
 public struct Frame: Sendable {
     /// A stored coordinate in the map.
     let project: @Sendable (Coordinate) -> Coordinate
@@ -20,18 +20,18 @@ public struct Frame: Sendable {
 
 /// A position that features are looked for around, and how far.
 public struct PointProbe: Sendable {
-    /// Where, in the map; distances are measured from here.
+    /// The position in the map, from which distances are measured.
     let position: Coordinate
     /// Farther features do not count; map units.
     let limit: Double
-    /// The square of a hair more than the limit, so that rounding hides nothing.
+    /// The square of slightly more than the limit, to allow for rounding.
     let bound: Double
     /// Holds the position in stored coordinates; a point, unless projecting has rounded it.
     let nearby: Envelope
-    /// What can be near enough meets this rectangle, in stored coordinates.
+    /// The search rectangle in stored coordinates: every feature in reach intersects it.
     let window: Envelope
 
-    /// A position in the coordinates of the index; `window` holds all that is within `limit`.
+    /// A position in the coordinates of the index; `window` holds everything within `limit`.
     @inline(__always)
     public init(_ position: Coordinate, within limit: Double, window: Envelope) {
         self.init(
@@ -42,7 +42,7 @@ public struct PointProbe: Sendable {
 
     /// A position in a map that sees the index through a ``Frame``.
     ///
-    /// `nearby` holds the position in stored coordinates; `window` all that is within `limit`, in
+    /// `nearby` holds the position in stored coordinates; `window` everything within `limit`, in
     /// stored coordinates too.
     @inline(__always)
     public init(
@@ -58,6 +58,6 @@ public struct PointProbe: Sendable {
 }
 
 extension PointProbe {
-    /// Nothing is near it.
+    /// A probe without results.
     public static let nowhere = PointProbe(Coordinate(x: 0, y: 0), within: 0, window: .empty)
 }

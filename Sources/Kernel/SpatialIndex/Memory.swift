@@ -19,7 +19,7 @@ import Platform
         byteCount = buffer.count
     }
 
-    /// Whether `count` bytes (not negative) at `offset` lie inside.
+    /// Whether the range of `count` bytes (not negative) at `offset` is in bounds.
     @inline(__always)
     func holds(_ offset: Int, _ count: Int) -> Bool {
         offset >= 0 && count <= byteCount && offset <= byteCount - count
@@ -51,14 +51,14 @@ import Platform
         return Coordinate(x: pair.x, y: pair.y)
     }
 
-    /// Which of the sixteen rectangles of a tree's block share a point with the box, one bit each.
+    /// A bit for each of the sixteen rectangles of a tree's block that intersects the box.
     @inline(__always)
     func meets(_ block: Int, _ box: FloatBox) -> UInt32 {
         unsafe Lanes.meets(
             base + block, minX: box.minX, minY: box.minY, maxX: box.maxX, maxY: box.maxY)
     }
 
-    /// What comparing says of the segments between `count` (1…64) coordinates and a ray that starts
+    /// The comparison of the segments between `count` (1…64) coordinates with a ray that starts
     /// somewhere in the rectangle.
     @inline(__always)
     func crossings(_ offset: Int, count: Int, from place: Envelope) -> Lanes.Crossings {
@@ -67,18 +67,18 @@ import Platform
             maxY: place.maxY)
     }
 
-    /// Starts reading what lies at an offset, which may be anywhere, towards the processor.
+    /// Prefetches the bytes at an offset, which may be out of bounds.
     @inline(__always)
     func prefetch(_ offset: Int) {
         unsafe Lanes.prefetch(UInt(bitPattern: base) &+ UInt(bitPattern: offset))
     }
 }
 
-/// Where an index file does not have the form it must have.
+/// The offset and expectation at which an index file is malformed.
 public struct IndexDamage: Error, Hashable, Sendable {
     /// Bytes from the start of the index.
     public var offset: Int
-    /// What was expected there.
+    /// The expected form.
     public var expected: String
 
     init(_ offset: Int, _ expected: String) {

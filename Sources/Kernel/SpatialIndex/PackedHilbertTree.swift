@@ -3,22 +3,22 @@
 
 public import Geometry
 
-/// The shape of a packed Hilbert R-tree as FlatGeobuf stores it: where each level lies, and how it
-/// is searched in place.
+/// The shape of a packed Hilbert R-tree as FlatGeobuf stores it: the ranges of its levels, and the
+/// search in place.
 ///
 /// The bytes are an array of 40-byte nodes, little-endian: four doubles (min x, min y, max x, max
 /// y) and an unsigned 64-bit offset. The root comes first, the leaves last, every level without
-/// gaps. The value holds no bytes; it is lent them on every search. A child's place follows from
-/// its parent's, so the offsets of inner nodes are never read and damaged ones cannot lead astray.
+/// gaps. The value holds no bytes; every search lends it some. A child's offset follows from its
+/// parent's, so those of inner nodes are never read and damaged ones cannot lead astray.
 public struct PackedHilbertTree: Hashable, Sendable {
     /// Bytes per node.
     public static let nodeByteCount = 40
     /// The most items a tree may have, so that no size computed from it can overflow.
     public static let itemLimit = 1 << 40
 
-    /// How many leaves there are, at least 1.
+    /// Number of leaves, at least 1.
     public let itemCount: Int
-    /// How many children an inner node has at most, 2…65535.
+    /// Most children of an inner node, 2…65535.
     public let nodeSize: Int
     /// The node numbers of each level, leaves first, root last.
     let levels: [Range<Int>]
@@ -43,7 +43,7 @@ public struct PackedHilbertTree: Hashable, Sendable {
         self.levels = levels
     }
 
-    /// How many bytes the tree occupies.
+    /// Byte count of the tree.
     public var byteCount: Int { (levels[0].upperBound) * Self.nodeByteCount }
 
     /// One leaf: an item and its rectangle.
@@ -54,7 +54,7 @@ public struct PackedHilbertTree: Hashable, Sendable {
         public var envelope: Envelope
         /// The number stored with the item, not checked.
         ///
-        /// In FlatGeobuf it says where the feature starts, in bytes after the tree.
+        /// In FlatGeobuf it is the offset of the feature, in bytes after the tree.
         public var offset: UInt64
     }
 
@@ -75,11 +75,11 @@ public struct PackedHilbertTree: Hashable, Sendable {
                     fromByteOffset: byte + 32, as: UInt64.self)))
     }
 
-    /// Calls `body` with every leaf whose rectangle shares a point with `envelope`, in leaf order.
+    /// Calls `body` with every leaf whose rectangle intersects `envelope`, in leaf order.
     ///
     /// Visits O(levels × hits) nodes; allocates nothing.
     ///
-    /// - Parameter tree: The tree's bytes; when they are fewer than ``byteCount`` nothing is found.
+    /// - Parameter tree: The tree's bytes; with fewer than ``byteCount`` nothing is found.
     public func search<E: Error>(
         _ tree: RawSpan, _ envelope: Envelope, _ body: (Leaf) throws(E) -> Void
     ) throws(E) {
@@ -113,7 +113,7 @@ public struct PackedHilbertTree: Hashable, Sendable {
         }
     }
 
-    /// Callers have checked that the node lies inside the bytes.
+    /// Callers have checked that the node is in bounds.
     @inline(__always)
     static func envelope(_ tree: RawSpan, _ byte: Int) -> Envelope {
         Envelope(

@@ -3,11 +3,11 @@
 
 import Geometry
 
-/// Up to 64 probes asked together, each level of the tree for all of them before the next.
+/// Up to 64 probes searched together, each level of the tree for all of them before the next.
 ///
-/// Neighbours go down together, as one rectangle around them, for as long as few children meet it,
-/// and are parted in halves where many do. What a level will read is on its way to the processor
-/// while the level before is still being read.
+/// Neighbours descend together, as one rectangle around them, for as long as few children meet it,
+/// and are split in halves where many do. The reads of the next level are prefetched while the
+/// current one is processed.
 struct ProbeGroup {
     static let width = 64
     /// A group that meets more children than this is parted.
@@ -20,7 +20,7 @@ struct ProbeGroup {
         var block: Int32
     }
 
-    /// A probe and the record of a piece whose rectangle meets it.
+    /// A probe with the record of a piece whose rectangle it meets.
     private struct Candidate {
         var probe: Int
         var record: Int
@@ -30,15 +30,15 @@ struct ProbeGroup {
     private let origin: Coordinate
 
     private(set) var probes: [PointProbe] = []
-    /// A binary tree: the window of probe i at 64 + i, and what holds two neighbours at half their
-    /// place.
+    /// A binary tree: the window of probe i at 64 + i, and the union of two neighbours at half
+    /// their index.
     private var boxes = [FloatBox](repeating: .nowhere, count: 2 * width)
     private var visits: [Visit] = []
     private var next: [Visit] = []
     private var candidates: [Candidate] = []
     /// The records of all candidates, those of the first probe first.
     private(set) var records: [Int] = []
-    /// Where those of a probe end.
+    /// End of each probe's candidates.
     private var ends = [Int](repeating: 0, count: width + 1)
 
     init(_ tree: FloatTree, _ origin: Coordinate) {
@@ -55,7 +55,7 @@ struct ProbeGroup {
         probes.append(probe)
     }
 
-    /// Finds the pieces whose rectangles the probes meet, and starts reading what they lead to.
+    /// Finds the pieces whose rectangles the probes meet, and prefetches their details.
     mutating func descend(_ index: Memory, _ data: Memory) {
         for rest in probes.count..<Self.width { boxes[Self.width + rest] = .nowhere }
         for node in (1..<Self.width).reversed() {
@@ -111,7 +111,7 @@ struct ProbeGroup {
         }
     }
 
-    /// The places, in `records`, of what was found for a probe, in the order of the tree.
+    /// The range in `records` of a probe's candidates, in the order of the tree.
     @inline(__always)
     func candidates(of probe: Int) -> Range<Int> {
         (probe == 0 ? 0 : ends[probe - 1])..<ends[probe]
@@ -119,7 +119,7 @@ struct ProbeGroup {
 }
 
 extension FeatureIndex {
-    /// Starts reading what a record leads to.
+    /// Prefetches the target of a record.
     @inline(__always)
     static func prefetch(_ record: Int, _ index: Memory, _ data: Memory) {
         let piece = Self.piece(record, index)

@@ -5,9 +5,9 @@ import Geometry
 import Platform
 
 /// Segments between neighbouring coordinates in memory: `count` of them need `count + 1`
-/// coordinates of 16 bytes from `place`, which callers have checked to lie inside.
+/// coordinates of 16 bytes from `place`, a range checked by callers.
 struct SegmentScan {
-    /// So many segments are compared in one go.
+    /// Number of segments per comparison.
     private static let span = 63
 
     let memory: Memory
@@ -22,10 +22,10 @@ struct SegmentScan {
     }
 
     /// Whether the ray from the position towards +x crosses the segments an odd number of times;
-    /// nil when the position lies on one.
+    /// nil for a position on one.
     ///
-    /// Exact; with a frame, for the projected coordinates. Comparing ordinates, whose order
-    /// projecting keeps, decides all segments but those whose rectangle holds the position or
+    /// Exact; with a frame, for the projected coordinates. Comparisons of ordinates, whose order
+    /// the projection keeps, decide all segments but those whose rectangle holds the position or
     /// touches its ray.
     @inline(__always)
     func crossings(_ probe: PointProbe, _ frame: Frame?) -> Bool? {
@@ -52,8 +52,8 @@ struct SegmentScan {
         return Segment(a: frame.project(a), b: frame.project(b)).crosses(rayFrom: probe.position)
     }
 
-    /// The least square of a distance between the position and a segment, when less than `square`;
-    /// segments that lie wholly outside the window are passed over.
+    /// The least squared distance between the position and a segment, when less than `square`;
+    /// segments wholly outside the window are skipped.
     @inline(__always)
     func nearest(
         _ probe: PointProbe, _ frame: Frame?, _ window: Envelope, _ square: inout Double

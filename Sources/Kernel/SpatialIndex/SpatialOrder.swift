@@ -3,7 +3,7 @@
 
 import Geometry
 
-/// Sorting of many things by where they lie.
+/// Spatial sorting of many items.
 enum SpatialOrder {
     /// The order of keys, smallest first, equal ones as they came; O(n).
     static func sorted(_ keys: [UInt32]) -> [UInt32] {
@@ -21,9 +21,9 @@ enum SpatialOrder {
         }
     }
 
-    /// The numbers of items in the order of their keys, which have twice so many bits.
+    /// The indices of items in the order of their keys, which have twice so many bits.
     private static func sorted(_ items: [UInt64], bits: UInt64) -> [UInt32] {
-        // How many have each digit; then, where the next with that digit goes.
+        // Number of items with each digit; then, the next index for that digit.
         var low = [UInt32](repeating: 0, count: 1 << bits)
         var high = low
         let mask = UInt64(1) << bits - 1
@@ -69,7 +69,7 @@ enum SpatialOrder {
         return sorted(items, bits: 11)
     }
 
-    /// The bits of a whole number below 2^11, every second place left free; 0 for what is none.
+    /// The bits of a whole number below 2^11, spread to every second place; 0 for any other.
     @inline(__always)
     private static func spread(_ value: Double) -> UInt32 {
         var bits = value >= 0 && value < 2048 ? UInt32(value) : 0

@@ -5,7 +5,7 @@ import Geometry
 
 /// Makes the bytes that ``StripedArea`` reads.
 struct StripedAreaBuilder {
-    /// How many edges fall into a stripe, more or less: fewer make larger files and faster answers.
+    /// Approximate number of edges in a stripe: fewer make larger files and faster answers.
     static let edgesPerStripe = 16
 
     private let data: Memory
@@ -23,8 +23,7 @@ struct StripedAreaBuilder {
         var edge: Int
     }
 
-    /// A polygon part whose coordinates lie at `place`; each ring ends before the coordinate of
-    /// that number.
+    /// A polygon part whose coordinates are at `place`, with the end index of each ring.
     ///
     /// `data` holds them all.
     init(_ data: Memory, place: Int, ringEnds: [Int], origin: Coordinate) {
@@ -58,7 +57,7 @@ struct StripedAreaBuilder {
         }
     }
 
-    /// How often edges may be listed, all together.
+    /// Most entries of edges in total.
     private var limit: Int { 2 * edges.count + 64 }
 
     private func stripes(_ edge: Int, _ count: Int, _ scale: Double) -> ClosedRange<Int> {
@@ -140,7 +139,8 @@ struct StripedAreaBuilder {
         }
     }
 
-    /// What lies between runs is decided on one ray per stripe, at `level`, from the right.
+    /// The location of the gaps between runs is decided on one ray per stripe, at `level`, from the
+    /// right.
     private func append(
         _ found: [Run], _ level: Double, _ runs: inout [UInt32], _ intervals: inout [UInt32]
     ) {

@@ -5,18 +5,18 @@ import Geometry
 
 /// The edges of one large polygon part, by horizontal stripes, read in place.
 ///
-/// A stripe lists runs: groups of edges whose rectangles, in x, overlap; between runs nothing comes
-/// near, so all positions there are inside or all are outside, and the run says which. A position
-/// in a run is decided by the run's own edges. An edge is listed by its whole rectangle, so the
-/// answer also holds in a map where edges bend inside their rectangles (``Frame``).
+/// A stripe lists runs: groups of edges whose rectangles, in x, overlap; a gap between runs is
+/// wholly inside or wholly outside, as stated by the run. A position in a run is decided by the
+/// run's own edges. An edge is listed by its whole rectangle, so the answer also holds in a map
+/// where edges bend inside their rectangles (``Frame``).
 ///
-/// Layout from `offset`, little-endian: where the coordinates lie in the data (8 bytes), the
+/// Layout from `offset`, little-endian: the offset of the coordinates in the data (8 bytes), the
 /// smallest y (8), stripes per unit of y (8), counts of coordinates, stripes, runs and intervals (4
 /// each); then for each stripe and the end the number of its first run (4); for each run the
 /// smallest and largest x, 32-bit, rounded outwards and relative to the origin (4 each), its first
 /// edge or interval (4), its count of edges or intervals (30 bits), whether it is intervals (bit
-/// 30), and whether what lies to the right of it is inside (bit 31); for each interval its first
-/// edge (4) and its count (4). Edge i joins coordinates i and i + 1.
+/// 30), and whether the gap to its right is inside (bit 31); for each interval its first edge (4)
+/// and its count (4). Edge i joins coordinates i and i + 1.
 struct StripedArea {
     static let headerByteCount = 40
     static let runByteCount = 16
@@ -35,7 +35,7 @@ struct StripedArea {
     private let minY: Double
     private let scale: Double
 
-    /// Throws unless everything that the header counts lies inside.
+    /// Throws unless every range of the header is in bounds.
     @inline(__always)
     init(_ index: Memory, at offset: Int, _ data: Memory) throws(IndexDamage) {
         guard index.holds(offset, Self.headerByteCount) else {
@@ -84,7 +84,7 @@ struct StripedArea {
         return first..<end
     }
 
-    /// Calls `body` with each stretch of a run's edges until it says stop.
+    /// Calls `body` with each stretch of a run's edges until it returns stop.
     @inline(__always)
     private func forEachScan(
         _ run: Int, _ body: (SegmentScan) -> Bool
@@ -115,8 +115,8 @@ struct StripedArea {
         return SegmentScan(data, place: coordinates + 16 * first, count: count)
     }
 
-    /// Whether the position belongs to the area, rings included; nil when the stripes cannot say,
-    /// because the rounded place of a projected position lies between two.
+    /// Whether the position belongs to the area, rings included; nil for a projected position that
+    /// rounds to between two stripes.
     @inline(__always)
     func holds(
         _ probe: PointProbe, _ frame: Frame?, _ origin: Coordinate
@@ -163,8 +163,8 @@ struct StripedArea {
         }
     }
 
-    /// Whether the position belongs to the area, by looking at every edge: where the stripes cannot
-    /// say.
+    /// Whether the position belongs to the area, by a scan of every edge: the fallback of the
+    /// stripes.
     func holdsByScan(_ probe: PointProbe, _ frame: Frame) throws(IndexDamage) -> Bool {
         var isInside = false
         var isOnRing = false

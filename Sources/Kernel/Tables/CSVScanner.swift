@@ -3,12 +3,12 @@
 
 internal import CairnModel
 
-/// Reads CSV (RFC 4180) from pieces of any size, in one pass and bounded memory.
+/// Reads CSV (RFC 4180) from chunks of any size, in one pass and bounded memory.
 ///
-/// Fields are separated by commas, or another sign; a field in double quotes may hold separators,
-/// line ends and doubled quotes. Characters of any ``TextEncoding`` are taken, fields are UTF-8.
-/// Lines end with LF, CRLF or CR; empty lines are no records. Like Python's `csv`, it takes a quote
-/// inside an unquoted field, and text after a closing quote, as they stand.
+/// Fields are separated by commas, or another character; a field in double quotes may hold
+/// separators, line ends and doubled quotes. Input is in any ``TextEncoding``, fields are UTF-8.
+/// Lines end with LF, CRLF or CR; empty lines are skipped. Like Python's `csv`, it keeps a quote
+/// inside an unquoted field, and text after a closing quote, as they are.
 public struct CSVScanner: Sendable {
     /// The longest record that is accepted unless another limit is set, in bytes.
     public static let longestRecord = 64 << 10
@@ -19,7 +19,7 @@ public struct CSVScanner: Sendable {
     public struct Record: Hashable, Sendable {
         /// The fields' bytes, unquoted, UTF-8.
         public var fields: [[UInt8]]
-        /// For each field whether it stood in quotes.
+        /// Whether each field was quoted.
         public var areQuoted: [Bool]
         /// The offset of its first byte.
         public var start: Int
@@ -33,7 +33,7 @@ public struct CSVScanner: Sendable {
     public private(set) var offset: Int
     /// Empty lines met so far.
     public private(set) var emptyLineCount = 0
-    /// How lines end here: the first line's end; LF until one was seen.
+    /// The file's line end: that of the first line; LF before one was read.
     public private(set) var newline: [UInt8] = [Self.lineFeed]
     private var hasSeenNewline = false
     private var phase = Phase.fieldStart
@@ -47,18 +47,18 @@ public struct CSVScanner: Sendable {
     private let separator: UInt8
     private let limit: Int
     private var characters: CharacterReader
-    /// How many bytes the character being taken has in the file.
+    /// Byte count in the file of the current character.
     private var width = 1
 
     private static let quote = UInt8(ascii: "\"")
     private static let lineFeed = UInt8(ascii: "\n")
     private static let carriageReturn = UInt8(ascii: "\r")
 
-    /// Begins at a byte offset where a record begins.
+    /// Begins at the byte offset of a record.
     ///
     /// - Parameters:
-    ///   - separator: What stands between fields, a sign of ASCII.
-    ///   - limit: The longest record that is accepted, in bytes.
+    ///   - separator: The field separator, an ASCII character.
+    ///   - limit: The longest accepted record in bytes.
     public init(
         at offset: Int = 0, separator: UInt8 = UInt8(ascii: ","), encoding: TextEncoding = .utf8,
         limit: Int = Self.longestRecord
@@ -70,9 +70,9 @@ public struct CSVScanner: Sendable {
         characters = CharacterReader(encoding)
     }
 
-    /// Takes the next piece in and hands every record that it completes to `body`, in order.
+    /// Takes the next chunk and hands every record that it completes to `body`, in order.
     ///
-    /// Throws `Failure` (`tooLarge`) for a record beyond the bounds, and what `body` throws.
+    /// Throws `Failure` (`tooLarge`) for a record beyond the bounds, and the errors of `body`.
     public mutating func feed(
         _ piece: some Sequence<UInt8>, _ body: (Record) throws -> Void
     ) throws {

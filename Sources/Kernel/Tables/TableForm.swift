@@ -3,15 +3,15 @@
 
 public import Platform
 
-/// How a table of text is written: its encoding, and what separates its fields.
+/// The form of a table of text: its encoding, and its field separator.
 public struct TableForm: Hashable, Sendable, Codable {
-    /// How characters are bytes.
+    /// Character encoding.
     public var encoding: TextEncoding
-    /// Whether nothing in the file states the encoding.
+    /// Whether the encoding is a guess, not stated by the file.
     public var isGuess: Bool
-    /// What stands between fields.
+    /// Field separator.
     public var separator: UInt8
-    /// Where the header begins: behind a byte order mark, and Excel's line `sep=;`.
+    /// Offset of the header: behind a byte order mark, and Excel's line `sep=;`.
     public var start: Int
 
     /// Signs that separate fields; of equally good ones the first is taken.
@@ -19,14 +19,14 @@ public struct TableForm: Hashable, Sendable, Codable {
     private static let sampleByteCount = 256 << 10
     private static let sampleRecordCount = 50
 
-    /// Finds out how a file is written: its separator is the sign that cuts the header into several
-    /// fields and most of the first records into as many.
+    /// Detects the form of a file: the separator splits the header into several fields and most of
+    /// the first records into as many.
     public init(_ file: MappedFile) {
         let end = min(file.byteCount, Self.sampleByteCount)
         self.init(file.copy(0..<end), TextEncoding.find(file))
     }
 
-    /// The same by the beginning of a file, as far as that tells.
+    /// Detects the form from the beginning of a file, as far as possible.
     public init(beginning bytes: [UInt8]) { self.init(bytes, TextEncoding.find(bytes)) }
 
     private init(_ bytes: [UInt8], _ found: TextEncoding.Finding) {
@@ -55,7 +55,7 @@ public struct TableForm: Hashable, Sendable, Codable {
         (encoding, isGuess, separator, start) = (.utf8, false, Self.separators[0], 0)
     }
 
-    /// A sentence on what was assumed; nil where the file says it.
+    /// A sentence on the assumptions made; nil for stated facts.
     public var note: String? {
         isGuess
             ? "the file does not state its encoding and is not UTF-8: read as \(encoding.rawValue)"
@@ -72,7 +72,7 @@ public struct TableForm: Hashable, Sendable, Codable {
     ) -> [Int] {
         var counts: [Int] = []
         var scanner = CSVScanner(separator: separator, encoding: encoding, limit: sampleByteCount)
-        // Text that cannot be cut on says what it said up to there.
+        // Malformed text is used as far as it can be split.
         try? scanner.feed(sample) { record in
             counts.append(record.fields.count)
             if counts.count == sampleRecordCount { throw Enough() }

@@ -3,7 +3,7 @@
 
 public import Platform
 
-/// How the characters of a text file are bytes.
+/// The character encoding of a text file.
 public enum TextEncoding: String, Hashable, Sendable, Codable {
     /// One to four bytes.
     case utf8 = "UTF-8"
@@ -11,26 +11,26 @@ public enum TextEncoding: String, Hashable, Sendable, Codable {
     case utf16LittleEndian = "UTF-16LE"
     /// Units of two bytes, the higher first.
     case utf16BigEndian = "UTF-16BE"
-    /// One byte; what Windows writes in western Europe, and ISO 8859-1 with more.
+    /// One byte; Windows' encoding in western Europe, a superset of ISO 8859-1.
     case windows1252 = "windows-1252"
 
-    /// What is found out about a file's text.
+    /// The detected encoding of a file's text.
     public struct Finding: Hashable, Sendable {
-        /// How it is encoded.
+        /// The encoding.
         public var encoding: TextEncoding
-        /// How many bytes the byte order mark has; 0 without one.
+        /// Byte count of the byte order mark; 0 without one.
         public var markByteCount: Int
-        /// Whether nothing in the file says so.
+        /// Whether the encoding is a guess, not stated by the file.
         public var isGuess: Bool
     }
 
-    /// The encoding of a text that states none: by its byte order mark; UTF-16 where half of the
-    /// bytes are zero; UTF-8 where all of it is; else, as a guess, Windows-1252.
+    /// The detected encoding of a text: by its byte order mark; UTF-16 where half of the bytes are
+    /// zero; UTF-8 where all of it is; else, as a guess, Windows-1252.
     public static func find(_ file: MappedFile) -> Finding {
         find(file.copy(0..<min(file.byteCount, 4096))) { isUTF8(file) }
     }
 
-    /// The same of the beginning of a text, as far as that tells.
+    /// The encoding detected from the beginning of a text, as far as possible.
     public static func find(_ beginning: [UInt8]) -> Finding {
         find(beginning) { isUTF8(beginning.dropLast(unfinishedCount(beginning))) }
     }
@@ -92,7 +92,7 @@ public enum TextEncoding: String, Hashable, Sendable, Codable {
         !bytes.contains { $0 >= 0x80 } || String(validating: bytes, as: UTF8.self) != nil
     }
 
-    /// How many bytes at the end are the beginning of a character.
+    /// Byte count of an incomplete character at the end.
     public static func unfinishedCount(
         _ bytes: some BidirectionalCollection<UInt8>
     ) -> Int {
@@ -153,7 +153,7 @@ struct CharacterReader: Sendable {
         return (Self.utf8(UInt32(unit)), 2)
     }
 
-    /// What an unfinished character at the end becomes.
+    /// The replacement of an incomplete character at the end.
     mutating func finish() -> [UInt8]? {
         guard first != nil || high != nil else { return nil }
         (first, high) = (nil, nil)
@@ -175,12 +175,12 @@ public enum Windows1252 {
         return Unicode.Scalar(value).map { Array(Character($0).utf8) } ?? []
     }
 
-    /// Bytes of it as UTF-8.
+    /// Bytes of the encoding as UTF-8.
     public static func utf8(_ bytes: some Sequence<UInt8>) -> [UInt8] {
         bytes.flatMap { utf8[Int($0)] }
     }
 
-    /// From 0x80 to 0x9F.
+    /// The characters from 0x80 to 0x9F.
     private static let upper: [UInt32] = [
         0x20ac, 0xfffd, 0x201a, 0x0192, 0x201e, 0x2026, 0x2020, 0x2021, 0x02c6, 0x2030, 0x0160,
         0x2039, 0x0152, 0xfffd, 0x017d, 0xfffd, 0xfffd, 0x2018, 0x2019, 0x201c, 0x201d, 0x2022,
@@ -206,6 +206,6 @@ public struct TextDecoder: Sendable {
         return text
     }
 
-    /// What is left of an unfinished character at the end.
+    /// The replacement of an incomplete character at the end.
     public mutating func finish() -> [UInt8] { characters.finish() ?? [] }
 }

@@ -33,7 +33,7 @@ extension Canvas {
         func put(_ line: [UInt8], isLast: Bool = false) {
             guard !isFull && !isBroken else { return }
             isBroken = !stream.take(line, isLast: isLast) { part in
-                // What ends the file has 12 bytes, what surrounds this part as many.
+                // The file's trailer has 12 bytes, and the framing of this part as many.
                 isFull = isFull || file.count + part.count + 24 > byteLimit
                 if !isFull { file.appendChunk("IDAT", part) }
             }
@@ -100,7 +100,7 @@ private final class Deflation {
                     }
                     return unsafe deflate(&stream, isLast ? Z_FINISH : Z_NO_FLUSH)
                 }
-                // Z_BUF_ERROR says that nothing was left to be done.
+                // Z_BUF_ERROR means that there was no output left to write.
                 guard [Z_OK, Z_STREAM_END, Z_BUF_ERROR].contains(code) else { return false }
                 let isEnd = code == Z_STREAM_END
                 if unsafe isEnd || stream.avail_out == 0 {

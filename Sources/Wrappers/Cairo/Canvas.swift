@@ -3,12 +3,12 @@
 
 internal import CCairo
 
-/// A picture being drawn, kept in memory at four bytes a pixel; used from one thread at a time.
+/// A picture in memory with four bytes a pixel; used from one thread at a time.
 ///
-/// Pixels count from the upper left corner, x to the right and y down; whole numbers lie between
-/// pixels. Cairo keeps coordinates in 24.8 fixed point: those beyond ±8,388,607 pixels are not
-/// drawn where they belong, so callers clip first. Once something has failed nothing more is drawn,
-/// and ``png(atMost:)`` and ``rgb()`` throw. It owns a `cairo_surface_t` and a `cairo_t`.
+/// Pixels count from the upper left corner, x to the right and y down; whole numbers are between
+/// pixels. Cairo keeps coordinates in 24.8 fixed point: those beyond ±8,388,607 pixels are
+/// misplaced, so callers clip first. After a failure nothing more is drawn, and ``png(atMost:)``
+/// and ``rgb()`` throw. It owns a `cairo_surface_t` and a `cairo_t`.
 @safe
 public final class Canvas {
     /// The greatest width and height that Cairo allows, in pixels.
@@ -30,7 +30,7 @@ public final class Canvas {
             throw CairoError(operation: "make a canvas", message: "invalid value for its size")
         }
         let format = hasAlpha ? CAIRO_FORMAT_ARGB32 : CAIRO_FORMAT_RGB24
-        // Cairo hands out an object in any case; one that failed says so.
+        // Cairo returns an object in any case; a failed one has an error status.
         guard
             let surface = unsafe cairo_image_surface_create(format, Int32(width), Int32(height))
         else { throw CairoError(operation: "make a canvas", message: "no memory") }
@@ -88,13 +88,13 @@ public final class Canvas {
     /// Begins a piece of the path (`cairo_move_to`).
     public func move(to x: Double, _ y: Double) { unsafe cairo_move_to(context, x, y) }
 
-    /// Goes on in a straight line (`cairo_line_to`).
+    /// Adds a straight line (`cairo_line_to`).
     public func line(to x: Double, _ y: Double) { unsafe cairo_line_to(context, x, y) }
 
     /// Goes back to where the piece began (`cairo_close_path`).
     public func close() { unsafe cairo_close_path(context) }
 
-    /// Which places a path encloses.
+    /// The fill rule of a path.
     public enum FillRule: Hashable, Sendable {
         /// Those that an odd number of pieces surround.
         case evenOdd
@@ -102,9 +102,9 @@ public final class Canvas {
         case winding
     }
 
-    /// Paints a colour, at each pixel as far as the mask covers it; the path stays.
+    /// Paints a colour through a coverage mask; the path stays.
     ///
-    /// Colours are laid over (`CAIRO_OPERATOR_OVER`); of the mask, what lies on the canvas.
+    /// Colours are composited (`CAIRO_OPERATOR_OVER`); the mask is clipped to the canvas.
     public func paint(_ color: PaintColor, through mask: CoverageMask) {
         guard color.alpha > 0, let target = unsafe cairo_get_group_target(context),
             unsafe cairo_surface_status(target) == CAIRO_STATUS_SUCCESS,
@@ -132,7 +132,7 @@ public final class Canvas {
         unsafe cairo_surface_mark_dirty(target)
     }
 
-    /// Paints what the path encloses; the path stays (`cairo_fill_preserve`).
+    /// Fills the path; the path stays (`cairo_fill_preserve`).
     public func fill(_ color: PaintColor, _ rule: FillRule) {
         use(color)
         unsafe cairo_set_fill_rule(
@@ -140,8 +140,8 @@ public final class Canvas {
         unsafe cairo_fill_preserve(context)
     }
 
-    /// Paints what the path encloses with a picture again and again, from the upper left corner of
-    /// this canvas on; the path stays.
+    /// Fills the path with a repeated picture, from the upper left corner of this canvas on; the
+    /// path stays.
     public func fill(repeating tile: Canvas, _ rule: FillRule) {
         guard let pattern = unsafe cairo_pattern_create_for_surface(tile.surface) else { return }
         unsafe cairo_pattern_set_extend(pattern, CAIRO_EXTEND_REPEAT)
@@ -168,7 +168,7 @@ public final class Canvas {
         unsafe cairo_stroke_preserve(context)
     }
 
-    /// Forgets the path (`cairo_new_path`).
+    /// Clears the path (`cairo_new_path`).
     public func clearPath() { unsafe cairo_new_path(context) }
 
     private func use(_ color: PaintColor) {
@@ -204,25 +204,25 @@ public final class Canvas {
     /// Paints another canvas over this one.
     ///
     /// - Parameters:
-    ///   - x, y: Where the other's upper left corner comes to lie, in pixels.
+    ///   - x, y: The place of the other's upper left corner, in pixels.
     public func paint(_ other: Canvas, x: Int = 0, y: Int = 0) {
         unsafe cairo_set_source_surface(context, other.surface, Double(x), Double(y))
         unsafe cairo_paint(context)
-        // Lets go of the other surface.
+        // Releases the other surface.
         unsafe cairo_set_source_rgba(context, 0, 0, 0, 0)
     }
 
-    /// What is painted from now on is laid over the canvas as one by ``endGroup(alpha:)``
-    /// (`cairo_push_group`); groups may lie in groups.
+    /// Begins a group, which ``endGroup(alpha:)`` composites as one (`cairo_push_group`); groups
+    /// nest.
     public func beginGroup() { unsafe cairo_push_group(context) }
 
-    /// Lays what was painted since ``beginGroup()`` over what is below.
+    /// Composites the paint since ``beginGroup()`` over the canvas.
     ///
-    /// - Parameter alpha: How much it covers, 0…1.
+    /// - Parameter alpha: Opacity, 0…1.
     public func endGroup(alpha: Double) {
         unsafe cairo_pop_group_to_source(context)
         unsafe cairo_paint_with_alpha(context, alpha)
-        // Lets go of the group.
+        // Releases the group.
         unsafe cairo_set_source_rgba(context, 0, 0, 0, 0)
     }
 
@@ -244,7 +244,7 @@ public final class Canvas {
 
     /// Every pixel, row by row from the top: red, green, blue; three bytes each.
     ///
-    /// What is translucent is darkened as if it lay on black.
+    /// Translucent pixels are darkened as if on black.
     ///
     /// Throws ``CairoError``.
     public func rgb() throws(CairoError) -> [UInt8] {
@@ -264,8 +264,8 @@ public final class Canvas {
     /// Whether pixels have an alpha channel.
     var hasAlpha: Bool { unsafe cairo_image_surface_get_format(surface) == CAIRO_FORMAT_ARGB32 }
 
-    /// The rows from the top, pixels as `0xAARRGGBB`, colours multiplied by alpha; alpha means
-    /// nothing where the canvas has none.
+    /// The rows from the top, pixels as `0xAARRGGBB`, colours premultiplied; alpha is undefined for
+    /// a canvas without.
     func forEachRow(_ body: (Span<UInt32>) -> Void) throws(CairoError) {
         try check()
         unsafe cairo_surface_flush(surface)
@@ -339,13 +339,13 @@ extension Canvas {
 
 /// A colour to paint with; all numbers 0…1, colours not multiplied by alpha.
 public struct PaintColor: Hashable, Sendable {
-    /// Of red light.
+    /// Red channel.
     public var red: Double
-    /// Of green light.
+    /// Green channel.
     public var green: Double
-    /// Of blue light.
+    /// Blue channel.
     public var blue: Double
-    /// How much it covers.
+    /// Opacity.
     public var alpha: Double
 
     /// Mixes it.
@@ -357,11 +357,11 @@ public struct PaintColor: Hashable, Sendable {
     }
 }
 
-/// Why Cairo could not do what it was asked.
+/// An error of Cairo, with the attempted operation.
 public struct CairoError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What was tried, as a verb with its object.
+    /// The attempted operation, as a verb with its object.
     public let operation: String
-    /// What Cairo said.
+    /// Cairo's message.
     public let message: String
 
     init(operation: String, message: String) {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-/// How much of each pixel is covered, 0…255, in some rows of a picture: between the first and the
-/// last column that anything covers in each.
+/// The coverage of pixels, 0…255, in some rows of a picture, from the first to the last covered
+/// column of each.
 ///
-/// Reused from shape to shape, so that its memory is.
+/// Reused from shape to shape, with its memory.
 public struct CoverageMask {
     /// The picture's columns.
     public let width: Int
-    /// Which rows it has.
+    /// The rows of the mask.
     public private(set) var rows = 0..<0
     private var columns: [Range<Int>] = []
     private var coverages: [UInt8] = []
@@ -33,7 +33,7 @@ public struct CoverageMask {
         for column in covered { coverages[base + column] = value(column) }
     }
 
-    /// Which columns of a row may be covered.
+    /// The columns of a row that may be covered.
     public func columns(of row: Int) -> Range<Int> { columns[row - rows.lowerBound] }
 
     /// The coverage of one pixel; 0 outside.
@@ -42,7 +42,7 @@ public struct CoverageMask {
         return coverages[(row - rows.lowerBound) * width + column]
     }
 
-    /// Lends the coverages of a row; outside its ``columns(of:)`` they mean nothing.
+    /// Lends the coverages of a row; outside its ``columns(of:)`` they are undefined.
     func withCoverages(of row: Int, _ body: (Span<UInt8>) -> Void) {
         let base = (row - rows.lowerBound) * width
         body(coverages.span.extracting(base..<base + width))
@@ -74,13 +74,13 @@ struct Ink {
         return upper << 8 | lower
     }
 
-    /// The pixel once the colour is laid over as much of it as `coverage` says, of 255.
+    /// The pixel after compositing the colour with a coverage of 0…255.
     func laid(over pixel: UInt32, _ coverage: UInt8) -> UInt32 {
         if coverage == 255 && isOpaque { return whole }
         let share = UInt32(coverage)
         let (upper, lower) = (Self.scaled(alphaGreen, share), Self.scaled(redBlue, share))
         let rest = 255 - upper >> 16
-        // No channel is above its alpha, so no sum is above 255.
+        // No channel exceeds its alpha, so no sum exceeds 255.
         return (upper &+ Self.scaled(pixel >> 8 & 0xFF_00FF, rest)) << 8
             | (lower &+ Self.scaled(pixel & 0xFF_00FF, rest))
     }

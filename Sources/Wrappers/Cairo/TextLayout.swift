@@ -3,7 +3,7 @@
 
 internal import CPango
 
-/// A font as it is asked for; where there is none of that family, Pango takes another.
+/// A requested font; Pango substitutes a missing family.
 public struct Font: Hashable, Sendable {
     /// Families with commas, the first that there is.
     public var family: String
@@ -23,12 +23,11 @@ public struct Font: Hashable, Sendable {
     }
 }
 
-/// Text in one font, laid out on a canvas: shaped and ordered as its script asks, missing letters
-/// taken from other fonts; lines are centred.
+/// Text in one font, laid out on a canvas: shaped and ordered by its script, missing glyphs taken
+/// from other fonts; lines are centred.
 ///
-/// Used on the canvas's thread, which keeps Pango's fonts for the next. Letters are drawn as
-/// shapes, not fitted to pixels, so they look the same at any place and angle. It owns a
-/// `PangoLayout`.
+/// Used on the canvas's thread, which keeps Pango's fonts for the next. Glyphs are drawn as shapes,
+/// not fitted to pixels, so they look the same at any place and angle. It owns a `PangoLayout`.
 @safe
 public final class TextLayout {
     private let canvas: Canvas
@@ -43,7 +42,7 @@ public final class TextLayout {
         unsafe self.layout = layout
         self.canvas = canvas
         let context = unsafe pango_layout_get_context(layout)
-        // Metrics that do not snap to pixels: letters stand as far apart as the font says.
+        // Metrics that do not snap to pixels: glyph distances are those of the font.
         unsafe pango_context_set_round_glyph_positions(context, 0)
         if let options = unsafe cairo_font_options_create() {
             unsafe cairo_font_options_set_hint_style(options, CAIRO_HINT_STYLE_NONE)
@@ -75,12 +74,12 @@ public final class TextLayout {
         size = (Double(width) / Double(PANGO_SCALE), Double(height) / Double(PANGO_SCALE))
     }
 
-    /// Draws the text around a place; forgets the canvas's path.
+    /// Draws the text around a place; clears the canvas's path.
     ///
     /// - Parameters:
     ///   - x, y: The middle of the text.
-    ///   - angle: How far it is turned clockwise, in radians.
-    ///   - halo: The colour around letters, and how many pixels it reaches, above 0; nil: none.
+    ///   - angle: Clockwise rotation in radians.
+    ///   - halo: The colour and the width in pixels, above 0, of a halo; nil for none.
     public func draw(
         x: Double, y: Double, angle: Double = 0, _ color: PaintColor,
         halo: (color: PaintColor, reach: Double)? = nil

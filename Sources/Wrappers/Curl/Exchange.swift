@@ -1,34 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-/// A request with its repetitions and redirections, up to its answer.
+/// The state of a request with its retries and redirections, up to its answer.
 ///
-/// A value: it does nothing itself. What it carries of libcurl is used on the client's thread
-/// alone.
+/// A value without effects. Its parts of libcurl are used on the client's thread alone.
 struct Exchange: Sendable {
     let request: WebRequest
-    /// When it is over.
+    /// The deadline.
     let end: ContinuousClock.Instant
-    /// Why it is over then.
+    /// The bound that sets the deadline, for the error.
     private let bound: String
-    /// Where it is asked now.
+    /// The current URL.
     private(set) var url: String
-    /// What is posted now.
+    /// The current form to post.
     private(set) var form: String?
-    /// When it may be sent next.
+    /// The earliest time of the next attempt.
     private(set) var notBefore: ContinuousClock.Instant
     /// On its way.
     var transfer: Transfer?
-    /// How often it was sent to ``url``.
+    /// Number of attempts at ``url``.
     private var attempt = 0
-    /// It has found no free place so far.
+    /// Whether no slot has been free so far.
     var isHeldBack = false
     var result: Result<WebResponse, WebError>?
     private var redirectCount = 0
     private var droppedByteCount = 0
     private var lastTrouble: WebError?
 
-    /// It is over at the timeout of the request, or at the deadline of its caller.
+    /// Its deadline is the timeout of the request, or the deadline of its caller.
     init(_ request: WebRequest, until deadline: ContinuousClock.Instant?) {
         self.request = request
         notBefore = .now
@@ -42,13 +41,13 @@ struct Exchange: Sendable {
         form = request.form
     }
 
-    /// How many bytes may still come: those of redirections count too.
+    /// Bytes that may still be received: those of redirections count too.
     var byteLimit: Int { max(0, request.byteLimit - droppedByteCount) }
 
-    /// What is said when its time is over.
+    /// The error for an exceeded deadline.
     var lateness: WebError {
         if isHeldBack {
-            return WebError(.busy, "too many questions to the server are under way already")
+            return WebError(.busy, "too many requests to the server are under way already")
         }
         return lastTrouble
             ?? WebError(.timedOut, "there was no complete answer \(bound)")
@@ -65,10 +64,10 @@ struct Exchange: Sendable {
         isHeldBack = false
     }
 
-    /// What one sending came to.
+    /// The outcome of one attempt.
     enum Outcome {
         case answered(WebResponse)
-        /// With so many bytes of a body that is not looked at.
+        /// A redirection, with the size of its body, which is ignored.
         case redirected(status: Int, to: String, byteCount: Int)
         case failed(WebError, isRetriable: Bool)
     }

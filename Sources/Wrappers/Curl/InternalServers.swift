@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-/// Which servers may be asked at addresses that the Internet does not reach.
+/// The servers that may be contacted at addresses outside the public Internet.
 ///
-/// What is asked for a URL goes to its own host, and by redirection to others. A server on the
-/// Internet may be either. One on this machine or in the networks around it (RFC 1918, RFC 4193,
-/// RFC 6598, loopback) may be asked as the URL's own host, and otherwise only where it is listed;
-/// with a list nothing else is asked there. Link-local addresses and those that name no single
-/// machine are asked only where they are listed, or stand as such in the URL itself.
+/// A request for a URL goes to its own host, and by redirection to others. A server on the Internet
+/// may be either. One on this machine or in the networks around it (RFC 1918, RFC 4193, RFC 6598,
+/// loopback) is allowed as the URL's own host, and otherwise only if listed; with a list no other
+/// is allowed there. Link-local addresses and those that name no single machine are allowed only if
+/// listed, or literally in the URL itself.
 public struct InternalServers: Hashable, Sendable {
     /// Nil where there is no list.
     private let hosts: Set<String>?
@@ -21,7 +21,7 @@ public struct InternalServers: Hashable, Sendable {
         self.networks = networks
     }
 
-    /// Of names of hosts (`gis.example.org`), addresses (`10.0.0.7`) and networks (`10.1.0.0/16`,
+    /// Allows hosts by name (`gis.example.org`), address (`10.0.0.7`) or network (`10.1.0.0/16`,
     /// `fd00:7::/48`).
     ///
     /// Throws the first entry that is neither.
@@ -48,7 +48,7 @@ public struct InternalServers: Hashable, Sendable {
         public let text: String
     }
 
-    /// Whether `host` may be asked at an address for a URL of the host `own`.
+    /// Whether `host` is allowed at an address for a URL of the host `own`.
     func admit(_ address: PeerAddress, as host: String, for own: String) -> Bool {
         let reach = address.reach
         if reach == .global || networks.contains(where: { $0.contains(address) }) { return true }

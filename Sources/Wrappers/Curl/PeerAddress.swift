@@ -5,15 +5,14 @@ internal import Glibc
 
 /// An IP address at the other end of a connection.
 struct PeerAddress: Hashable, Sendable {
-    /// From where an address can be reached.
+    /// The reachability of an address.
     enum Reach: Hashable, Sendable {
-        /// From everywhere: it is on the Internet.
+        /// Global: on the Internet.
         case global
-        /// From this machine or the networks around it: loopback, private, shared and local
-        /// addresses.
+        /// This machine or the networks around it: loopback, private, shared and local addresses.
         case `internal`
-        /// From the link alone, or it names no single machine: link-local, unspecified, multicast,
-        /// reserved.
+        /// Link-local, unspecified, multicast, reserved: on the link alone, or not a single
+        /// machine.
         case special
     }
 
@@ -33,7 +32,7 @@ struct PeerAddress: Hashable, Sendable {
         [0, 0x64, 0xff, 0x9b, 0, 0, 0, 0, 0, 0, 0, 0],
     ]
 
-    /// Reads what `inet_pton` reads, `10.0.0.7` or `fd00::7`; nil for any other text.
+    /// Parses the forms of `inet_pton`, `10.0.0.7` or `fd00::7`; nil for any other text.
     init?(_ text: String) {
         for (family, count) in [(AF_INET, 4), (AF_INET6, 16)] {
             var bytes = [UInt8](repeating: 0, count: count)
@@ -45,8 +44,7 @@ struct PeerAddress: Hashable, Sendable {
         return nil
     }
 
-    /// Of the socket address of a family at a place in memory; nil for other families than IPv4 and
-    /// IPv6.
+    /// The address of a socket address in memory; nil for other families than IPv4 and IPv6.
     init?(family: Int32, at address: UnsafeRawPointer) {
         let (offset, count): (Int?, Int) =
             switch family {
@@ -63,7 +61,7 @@ struct PeerAddress: Hashable, Sendable {
     var reach: Reach {
         if Self.internalNetworks.contains(where: { $0.contains(self) }) { return .internal }
         if Self.specialNetworks.contains(where: { $0.contains(self) }) { return .special }
-        // Of IPv6 only 2000::/3 is given out.
+        // Of IPv6 only 2000::/3 is allocated.
         return bytes.count == 4 || bytes[0] >> 5 == 1 ? .global : .special
     }
 

@@ -7,7 +7,7 @@ internal import Glibc
 /// One sending of a request through libcurl, with the bytes that have come back.
 @safe
 final class Transfer: @unchecked Sendable {
-    // `@unchecked`: made, used and let go of on the thread of one client.
+    // `@unchecked`: created, used and released on the thread of one client.
     let handle: UnsafeMutableRawPointer
     private let headers: UnsafeMutablePointer<curl_slist>?
     private let limit: Int
@@ -17,7 +17,7 @@ final class Transfer: @unchecked Sendable {
     private static let headerByteLimit = 256 << 10
 
     private let servers: InternalServers
-    /// The host that is asked, and that of the URL for which it is.
+    /// The contacted host, and that of the original URL.
     private let hosts: (asked: String, own: String)
     /// Whether an address was not connected to, because it may not be.
     private var isBarred = false
@@ -60,7 +60,7 @@ final class Transfer: @unchecked Sendable {
         unsafe cairn_curl_set_callback(easy, CURLOPT_HEADERFUNCTION) { _, size, count, pointer in
             unsafe Transfer.of(pointer)?.takeHeader(size * count) ?? 0
         }
-        // The one place where an address is known that a name has led to, however it was written.
+        // The only place that sees the resolved address of a name, in any spelling.
         unsafe cairn_curl_set_pointer(easy, CURLOPT_OPENSOCKETDATA, pointer)
         unsafe cairn_curl_set_opensocket(easy) { pointer, _, address in
             guard let transfer = unsafe Transfer.of(pointer), let address = unsafe address else {
@@ -120,7 +120,7 @@ final class Transfer: @unchecked Sendable {
         return isTooLarge ? 0 : count
     }
 
-    /// What it came to, once libcurl is done with it.
+    /// The outcome, once libcurl is done with the transfer.
     func outcome(_ code: CURLcode) -> Exchange.Outcome {
         if isTooLarge {
             return .failed(
@@ -131,7 +131,7 @@ final class Transfer: @unchecked Sendable {
                 WebError(
                     .refused,
                     hosts.asked == hosts.own
-                        ? "its address is of this machine or an internal network, and not one of those that may be asked there"
+                        ? "its address is on this machine or an internal network, and is not among those allowed there"
                         : "it was redirected to this machine or an internal network"),
                 isRetriable: false)
         }

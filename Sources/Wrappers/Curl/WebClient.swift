@@ -4,26 +4,26 @@
 internal import Platform
 internal import Synchronization
 
-/// Asks HTTP servers, many at once, on one thread of its own; any thread may hand it requests.
+/// An HTTP client for many requests at once, on one background thread; any thread may submit
+/// requests.
 ///
-/// Connections stay open for the next question. Only `http` and `https` are spoken, certificates
-/// are checked, no proxy and no cookie is used, and the environment is not looked at. Every address
-/// is looked at before it is connected to, also where a redirection leads (``InternalServers``).
-/// The thread begins with the first request and ends with the client, for which what is under way
-/// then is cancelled.
+/// Connections are kept alive. Only `http` and `https` are supported, certificates are verified, no
+/// proxy and no cookie is used, and the environment is ignored. Every address is checked before a
+/// connection, also that of a redirection (``InternalServers``). The thread begins with the first
+/// request and ends with the client, which cancels the requests under way.
 public final class WebClient: Sendable {
-    /// How often a request is sent at most: again after a connection that failed, and after 429,
-    /// 502, 503 and 504.
+    /// Most attempts at a request: it is retried after a failed connection, and after 429, 502, 503
+    /// and 504.
     public static let attempts = 3
-    /// How long it rests before the second time; twice as long before the third.
+    /// Backoff before the second attempt; doubled before the third.
     public static let firstRest = Duration.milliseconds(150)
-    /// How many redirections are followed.
+    /// Most redirections followed.
     public static let redirections = 5
-    /// How many requests are on their way at once; the others wait for their turn.
+    /// Most requests in flight; the others are queued.
     public static let outstandingLimit = 64
-    /// How many of them to one server.
+    /// Most requests in flight to one server.
     public static let outstandingLimitPerServer = 8
-    /// How many requests are held in all; further ones are refused at once.
+    /// Most requests held in all; further ones are refused at once.
     public static let heldLimit = 1_024
 
     /// A loop with the thread that it runs on.
@@ -37,19 +37,18 @@ public final class WebClient: Sendable {
 
     /// A client without connections; libcurl is not touched before the first request.
     ///
-    /// `servers` says what is asked at addresses that the Internet does not reach.
+    /// `servers` lists the allowed addresses outside the public Internet.
     public init(_ servers: InternalServers = .own) { self.servers = servers }
 
     deinit { running.withLock { $0?.loop.close() } }
 
-    /// Asks all at once; returns at once.
+    /// Submits all requests and returns at once.
     ///
     /// - Parameters:
-    ///   - deadline: When every request is over that has no answer; nil for their own timeouts
-    ///     alone.
-    ///   - isCancelled: Asked about fifty times a second, on the client's thread.
+    ///   - deadline: The deadline of every request; nil for their own timeouts alone.
+    ///   - isCancelled: Polled about fifty times a second, on the client's thread.
     ///   - whenDone: Takes the answers, in order of the requests, once all are there; called on the
-    ///     client's thread, which it must not hold up.
+    ///     client's thread, which it must not block.
     public func start(
         _ requests: [WebRequest], until deadline: ContinuousClock.Instant? = nil,
         isCancelled: @escaping @Sendable () -> Bool = { false },
@@ -58,12 +57,12 @@ public final class WebClient: Sendable {
         let exchanges = requests.map { Exchange($0, until: deadline) }
         let batch = WebBatch(exchanges: exchanges, isCancelled: isCancelled, whenDone: whenDone)
         if requests.isEmpty || loop()?.take(batch) != true {
-            let error = WebError(.busy, "too many questions to other servers are under way")
+            let error = WebError(.busy, "too many requests to other servers are under way")
             whenDone(requests.map { _ in .failure(error) })
         }
     }
 
-    /// Asks all at once and waits for all; the answers in order of the requests.
+    /// Submits all requests and waits for all; the answers in order of the requests.
     ///
     /// Blocks the calling thread for as long as the longest timeout at most.
     public func perform(

@@ -4,7 +4,7 @@
 internal import CCurl
 internal import Synchronization
 
-/// What the thread of a client does: sends, moves bytes, and hands over what is complete.
+/// The event loop of a client's thread: sends, moves bytes, and hands over complete answers.
 @safe
 final class WebLoop: @unchecked Sendable {
     // `@unchecked`: libcurl's handle is used on the thread of `run` alone, but for waking it, which
@@ -16,8 +16,8 @@ final class WebLoop: @unchecked Sendable {
     }
 
     private static let connectMilliseconds = 5_000
-    /// How often it looks at the clock, and asks whether it shall go on, while something is under
-    /// way.
+    /// Interval in milliseconds of the checks for timeouts and cancellation, while requests are
+    /// under way.
     private static let pollMilliseconds: Int32 = 20
     private static let idleMilliseconds: Int32 = 60_000
 
@@ -49,7 +49,7 @@ final class WebLoop: @unchecked Sendable {
         return isTaken
     }
 
-    /// Lets the thread end; what is under way is cancelled.
+    /// Lets the thread end; requests under way are cancelled.
     func close() {
         inbox.withLock { $0.isClosed = true }
         unsafe curl_multi_wakeup(multi)
@@ -71,7 +71,7 @@ final class WebLoop: @unchecked Sendable {
         }
     }
 
-    /// Ends what is over, and sends what has a free place, oldest first.
+    /// Ends expired requests, and sends those with a free slot, oldest first.
     private func advance(_ batches: inout [WebBatch], _ isClosed: Bool) {
         let now = ContinuousClock.now
         var places = Places(batches)
@@ -110,7 +110,7 @@ final class WebLoop: @unchecked Sendable {
         for batch in complete { batch.whenDone(batch.exchanges.compactMap(\.result)) }
     }
 
-    /// Moves bytes, takes what is complete, or waits a little for more.
+    /// Moves bytes, takes complete answers, or waits a little for more.
     private func pump(_ batches: inout [WebBatch]) {
         var running: Int32 = 0
         unsafe curl_multi_perform(multi, &running)
@@ -171,7 +171,7 @@ final class WebLoop: @unchecked Sendable {
     }
 }
 
-/// How many requests are on their way, in all and to each server.
+/// The slots for requests in flight, in all and to each server.
 private struct Places {
     private var count = 0
     private var counts: [String: Int] = [:]
@@ -185,7 +185,7 @@ private struct Places {
         }
     }
 
-    /// Takes a place; false when there is none.
+    /// Takes a slot; false when all are taken.
     mutating func take(_ url: String) -> Bool {
         let server = WebRequest.origin(of: url) ?? ""
         guard count < WebClient.outstandingLimit,

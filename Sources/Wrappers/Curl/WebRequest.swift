@@ -7,13 +7,14 @@ public struct WebRequest: Hashable, Sendable {
     public var url: String
     /// Further header lines, `Name: value`.
     public var headers: [String]
-    /// What is posted as a form; nil for GET.
+    /// The form to post; nil for GET.
     public var form: String?
-    /// Whether it carries a secret: then no other server hears of it, whatever the first one says.
+    /// Whether it carries a secret, which is never sent to another server, whatever the first one
+    /// answers.
     public var isConfidential: Bool
-    /// How long it may take, retries included.
+    /// Timeout, retries included.
     public var timeout: Duration
-    /// How many bytes the body of the answer may have, once it is unpacked.
+    /// Most bytes of the answer's body, after decompression.
     public var byteLimit: Int
 
     /// Makes a request.
@@ -29,7 +30,7 @@ public struct WebRequest: Hashable, Sendable {
         self.byteLimit = byteLimit
     }
 
-    /// Scheme, host and port of a URL; nil unless it is one that may be asked.
+    /// Scheme, host and port of a URL; nil for one that is not allowed.
     public static func origin(of url: String) -> String? {
         let lowered = url.lowercased()
         guard let scheme = ["http://", "https://"].first(where: { lowered.hasPrefix($0) }) else {
@@ -55,7 +56,7 @@ public struct WebRequest: Hashable, Sendable {
     }
 }
 
-/// What a server answered.
+/// The answer of a server.
 public struct WebResponse: Hashable, Sendable {
     /// The status, 200…299.
     public var status: Int
@@ -72,25 +73,25 @@ public struct WebResponse: Hashable, Sendable {
     }
 }
 
-/// Why there is no answer.
+/// The reason for a missing answer.
 public struct WebError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The kinds of failures.
     public enum Code: Hashable, Sendable {
         /// The time was over.
         case timedOut
-        /// The caller wants it no more.
+        /// The caller cancelled.
         case cancelled
         /// No connection, or it broke off.
         case unreachable
         /// The answer is larger than it may be.
         case tooLarge
-        /// The server wants another credential, or none of this one.
+        /// The server refused the credential.
         case denied
         /// The server refused for another reason, or sends one in circles.
         case refused
-        /// The URL is none that may be asked.
+        /// The URL is not allowed.
         case invalidURL
-        /// It was not sent, because too many are under way.
+        /// Not sent, because too many requests are under way.
         case busy
     }
 

@@ -3,9 +3,9 @@
 
 internal import CExpat
 
-/// An element of an XML document, with what it holds.
+/// An element of an XML document, with its contents.
 ///
-/// Namespaces are not resolved: prefixes are dropped, so a name is compared as it is without one.
+/// Namespaces are not resolved: prefixes are dropped, so names are compared without them.
 public final class XMLElement {
     /// The name without a prefix.
     public let name: String
@@ -40,7 +40,7 @@ public final class XMLElement {
     }
 }
 
-/// Why bytes are no XML document that is read here.
+/// The reason why bytes are not an accepted XML document.
 public struct XMLError: Error, Hashable, Sendable, CustomStringConvertible {
     /// One sentence.
     public let description: String
@@ -48,9 +48,9 @@ public struct XMLError: Error, Hashable, Sendable, CustomStringConvertible {
 
 /// Reads whole XML documents; entities of a document's own and files outside it are not read.
 public enum XMLReader {
-    /// How deeply elements may nest.
+    /// Largest nesting depth of elements.
     public static let depthLimit = 128
-    /// How many elements a document may have.
+    /// Most elements of a document.
     public static let elementLimit = 500_000
 
     /// The document's outermost element; throws ``XMLError`` with line and reason.
@@ -76,7 +76,7 @@ public enum XMLReader {
                 unsafe Builder.of(pointer)?.add(
                     String(decoding: bytes.lazy.map { UInt8(bitPattern: $0) }, as: UTF8.self))
             })
-        // A document that declares entities of its own means no good.
+        // A document with entity declarations is taken for an attack.
         unsafe XML_SetEntityDeclHandler(
             parser,
             { pointer, _, _, _, _, _, _, _, _ in
@@ -91,7 +91,7 @@ public enum XMLReader {
         guard status == XML_STATUS_OK, let root = builder.root else {
             let reason =
                 unsafe XML_ErrorString(XML_GetErrorCode(parser))
-                .map { unsafe String(cString: $0) } ?? "it is no XML"
+                .map { unsafe String(cString: $0) } ?? "it is not XML"
             let line = unsafe XML_GetCurrentLineNumber(parser)
             throw XMLError(description: "line \(line): \(reason)")
         }

@@ -4,9 +4,9 @@
 internal import CGDAL
 internal import Glibc
 
-/// A zip or tar archive; what it holds is only read, from its beginning to its end.
+/// A zip or tar archive; files are read only, and sequentially.
 public struct Archive: Sendable {
-    /// How it is made.
+    /// The format of an archive.
     public enum Kind: String, Sendable {
         /// With its table at the end.
         case zip
@@ -19,28 +19,28 @@ public struct Archive: Sendable {
         /// Its path, with `/` at the end of a directory's; bytes that are no UTF-8 are read as
         /// Latin-1.
         public let name: String
-        /// As GDAL has it, with the zero at its end.
+        /// The name in GDAL's bytes, with the zero at its end.
         fileprivate let bytes: [CChar]
     }
 
     private let root: String
     private let name: String
 
-    /// An archive at an absolute path; whether it is one is seen later.
+    /// An archive at an absolute path; the format is checked on first read.
     ///
     /// - Parameters:
     ///   - path: The file.
-    ///   - name: What messages call it.
+    ///   - name: Its name in messages.
     public init(path: String, name: String, kind: Kind) throws(GDALError) {
         guard PlainPath.isPlain(path) else { throw PlainPath.error(name) }
-        // Braces say where the name of the archive ends, whatever it ends in.
+        // Braces delimit the name of the archive, whatever its extension.
         root = "/vsi\(kind.rawValue)/{\(path)}"
         self.name = name
     }
 
-    /// All files and directories in it.
+    /// All files and directories in the archive.
     ///
-    /// Throws ``GDALError`` where it cannot be read, or holds nothing.
+    /// Throws ``GDALError`` for an unreadable or empty archive.
     public func entries() throws(GDALError) -> [Entry] {
         let log = MessageLog()
         let entries = log.listen { () -> [Entry] in
@@ -90,9 +90,9 @@ public struct Archive: Sendable {
             + "└┴┬├─┼╞╟╚╔╩╦╠═╬╧╨╤╥╙╘╒╓╫╪┘┌█▄▌▐▀"
             + "αßΓπΣσµτΦΘΩδ∞φε∩≡±≥≤⌠⌡÷≈°∙·√ⁿ²■\u{A0}").unicodeScalars)
 
-    /// Hands out the bytes of one file in pieces of 256 KiB, the last one shorter.
+    /// Reads the bytes of one file in pieces of 256 KiB, the last one shorter.
     ///
-    /// Throws ``GDALError`` where it cannot be read, and what `body` throws.
+    /// Throws ``GDALError`` for an unreadable file, and the errors of `body`.
     public func read(_ entry: Entry, _ body: ([UInt8]) throws -> Void) throws {
         let log = MessageLog()
         try log.listen {

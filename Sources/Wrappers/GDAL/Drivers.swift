@@ -5,16 +5,14 @@ internal import CGDAL
 
 /// GDAL's drivers and its process-wide settings, set up once.
 ///
-/// What is not needed is taken out of GDAL: drivers, so that no file can lead to one by what it
-/// names; its file systems but those on files of this machine, and its HTTP, so that none can lead
-/// to a server.
+/// Unneeded parts are removed from GDAL: drivers, so that no file can refer to one; its file
+/// systems but those on files of this machine, and its HTTP, so that no file can refer to a server.
 enum Drivers {
-    /// What draws and encodes pictures, and reads the tiles in MBTiles, beside the formats that are
-    /// read; no file is opened with these.
+    /// Drivers that draw and encode pictures, and read the tiles in MBTiles, beside the supported
+    /// formats; no file is opened with these.
     private static let tools: Set<String> = ["MEM", "MVT", "VRT"]
 
-    /// Memory, archives, and what GDAL reads tiles of MBTiles and the files of a tar archive
-    /// through.
+    /// Memory, archives, and the file systems behind MBTiles and tar archives.
     private static let fileSystems: Set<String> = [
         "/vsigzip/", "/vsimem/", "/vsisubfile/", "/vsitar/", "/vsizip/",
     ]
@@ -28,7 +26,7 @@ enum Drivers {
         // An import is confined with its thread, and must not give work to another.
         ("GDAL_NUM_THREADS", "1"),
         ("GML_DOWNLOAD_SCHEMA", "NO"), ("GML_SKIP_RESOLVE_ELEMS", "ALL"),
-        // Each is heard of (SkippedFeature).
+        // Each is reported (SkippedFeature).
         ("GML_SKIP_CORRUPTED_FEATURES", "YES"),
         ("GML_SAVE_RESOLVED_TO", "NO"), ("GML_USE_SCHEMA_IMPORT", "NO"),
         ("LIBKML_EXTERNAL_STYLE", "NO"),
@@ -36,8 +34,8 @@ enum Drivers {
         ("OSR_SET_FROM_USER_INPUT_ALLOW_NETWORK_ACCESS", "NO"),
         ("OSR_SET_FROM_USER_INPUT_ALLOW_FILE_ACCESS", "NO"),
         ("GDAL_VRT_ENABLE_PYTHON", "NO"), ("GDAL_DRIVER_PATH", "disable"),
-        // Functions and virtual tables that reach beyond the database are not for its views; what
-        // is sorted stays in memory.
+        // Functions and virtual tables that reach beyond the database are not for its views; sorts
+        // stay in memory.
         ("OGR_SQLITE_PRAGMA", "trusted_schema=OFF,temp_store=MEMORY"),
         ("OGR_SQLITE_LOAD_EXTENSIONS", ""), ("OGR_SQLITE_LIST_VIRTUAL_OGR", "NO"),
         ("OGR_SQLITE_STATIC_VIRTUAL_OGR", "NO"),
@@ -54,7 +52,7 @@ enum Drivers {
             if !kept.contains(unsafe String(cString: name)) { unsafe GDALDeregisterDriver(driver) }
         }
         closeFileSystems()
-        // An answer that failed; for none at all GDAL would ask the server itself.
+        // A failed answer; without any GDAL would contact the server itself.
         unsafe CPLHTTPSetFetchCallback(
             { _, _, _, _, _, _, _ in
                 let room = unsafe VSICalloc(1, MemoryLayout<CPLHTTPResult>.size)
@@ -66,7 +64,7 @@ enum Drivers {
         return true
     }()
 
-    /// Puts a file system in which nothing exists in the place of each that is not needed.
+    /// Replaces each unneeded file system by one without files.
     private static func closeFileSystems() {
         guard let callbacks = unsafe VSIAllocFilesystemPluginCallbacksStruct() else { return }
         defer { unsafe VSIFreeFilesystemPluginCallbacksStruct(callbacks) }

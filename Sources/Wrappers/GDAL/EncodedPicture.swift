@@ -4,17 +4,17 @@
 internal import CGDAL
 internal import Synchronization
 
-/// Reads pictures that strangers have written, in memory; any thread may ask.
+/// Decodes untrusted pictures, in memory; any thread.
 public enum EncodedPicture {
     /// The formats that are read.
     private static let formats = ["PNG", "JPEG", "WEBP"]
     private static let count = Atomic<UInt64>(0)
 
-    /// The pixels of a PNG, JPEG or WebP, brought to a size.
+    /// The pixels of a PNG, JPEG or WebP, scaled to a size.
     ///
-    /// The size that the picture states is looked at before anything is unpacked. Colours of a
-    /// table and of pictures that are smaller or larger are not mixed. Throws ``GDALError`` for
-    /// other bytes, for a picture cut short, and for one wider or higher than `sideBound`.
+    /// The stated size is checked before decompression. Colours of a table and of pictures that are
+    /// smaller or larger are not mixed. Throws ``GDALError`` for other bytes, for a truncated
+    /// picture, and for one wider or higher than `sideBound`.
     ///
     /// - Parameters:
     ///   - width: Columns of the result.
@@ -68,7 +68,7 @@ public enum EncodedPicture {
         guard 1...4 ~= count, let first = unsafe GDALGetRasterBand(source, 1) else { return nil }
         func values(_ band: GDALRasterBandH?) -> [UInt8]? {
             guard let band = unsafe band else { return nil }
-            // Of 16 bits the upper ones.
+            // The upper byte of 16 bits.
             let isWide = unsafe GDALGetRasterDataType(band) != GDT_Byte
             var wide = [UInt16](repeating: 0, count: width * height)
             guard
@@ -90,7 +90,7 @@ public enum EncodedPicture {
             }
             channels.append(channel)
         }
-        // A band of alpha, or what else says where nothing is.
+        // An alpha band, or another mask of missing data.
         guard let mask = unsafe values(GDALGetMaskBand(first)) else { return nil }
         var rgba = [UInt8](repeating: 0, count: width * height * 4)
         let table = unsafe Colors.table(GDALGetRasterColorTable(first))
@@ -112,12 +112,12 @@ public enum EncodedPicture {
 }
 
 extension RasterPicture {
-    /// The same ground in another window, mixed from four pixels each (`GDALWarp`), clear beyond
-    /// the picture.
+    /// The ground in another window, resampled from four pixels each (`GDALWarp`), clear beyond the
+    /// picture.
     ///
-    /// Nil where it was cancelled; throws ``GDALError``.
+    /// Nil when cancelled; throws ``GDALError``.
     ///
-    /// - Parameter window: What this picture shows, border to border.
+    /// - Parameter window: The extent of this picture, border to border.
     public func brought(
         from window: RasterWindow, to other: RasterWindow, width: Int, height: Int,
         isCancelled: @escaping () -> Bool

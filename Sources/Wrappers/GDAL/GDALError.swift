@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-/// What GDAL refused to do, in its own words.
+/// A failed operation of GDAL, with GDAL's messages.
 public struct GDALError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What was tried, as a verb with its object: `open 'x.shp'`.
+    /// The attempted operation, as a verb with its object: `open 'x.shp'`.
     public let operation: String
-    /// What GDAL said meanwhile, oldest first, at most 16; may be empty.
+    /// GDAL's messages during the operation, oldest first, at most 16; may be empty.
     public let messages: [String]
     /// Whether reading or writing a file failed, as opposed to its content making no sense.
     public let isInputOutput: Bool
 
-    /// Whether a file was being written and the disk did not take it, as far as GDAL can tell.
+    /// Whether a write failed for lack of space, as far as GDAL can tell.
     public var isWriteFailure: Bool {
         operation.hasPrefix("write")
             && (isInputOutput || messages.contains { $0.contains("I/O failure") })
@@ -23,7 +23,7 @@ public struct GDALError: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension GDALError {
-    /// The same with another name for a path in what GDAL said.
+    /// The error with another name for a path in GDAL's messages.
     func renaming(_ path: String, _ name: String) -> GDALError {
         guard path != name else { return self }
         return GDALError(

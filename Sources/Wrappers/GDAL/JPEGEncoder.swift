@@ -4,7 +4,7 @@
 internal import CGDAL
 internal import Synchronization
 
-/// Writes pictures as JPEG, in memory; any thread may ask.
+/// Encodes pictures as JPEG, in memory; any thread.
 public enum JPEGEncoder {
     private static let count = Atomic<UInt64>(0)
 
@@ -49,7 +49,7 @@ public enum JPEGEncoder {
         }
         unsafe GDALClose(copy)
         var byteCount: vsi_l_offset = 0
-        // What is seized is the caller's, and the file is gone.
+        // Seizing the buffer moves it to the caller and removes the file.
         guard let bytes = unsafe VSIGetMemFileBuffer(path, &byteCount, 1) else { return nil }
         defer { unsafe VSIFree(bytes) }
         return unsafe Array(UnsafeBufferPointer(start: bytes, count: Int(byteCount)))

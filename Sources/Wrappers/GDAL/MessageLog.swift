@@ -4,9 +4,9 @@
 internal import CGDAL
 internal import Synchronization
 
-/// What GDAL says during one call.
+/// The messages of GDAL during one call.
 ///
-/// GDAL's handlers are per thread, so one log hears one thread.
+/// GDAL's handlers are per thread, so one log records one thread.
 final class MessageLog: Sendable {
     private struct State {
         var warnings: [String] = []
@@ -18,14 +18,14 @@ final class MessageLog: Sendable {
     private static let limit = 16
     private let state = Mutex(State())
 
-    /// The failures heard, at most 16.
+    /// The recorded failures, at most 16.
     var failures: [String] { state.withLock { $0.failures } }
-    /// The warnings heard, at most 16.
+    /// The recorded warnings, at most 16.
     var warnings: [String] { state.withLock { $0.warnings } }
     /// Whether one of the failures was about reading or writing.
     var hasInputOutputFailure: Bool { state.withLock { $0.hasInputOutputFailure } }
 
-    /// The features that a driver went past, since it was last asked.
+    /// Takes the features skipped by the driver since the last call.
     func takeSkipped() -> SkippedFeatures {
         state.withLock { state in
             defer { state.skipped = SkippedFeatures() }
@@ -33,7 +33,7 @@ final class MessageLog: Sendable {
         }
     }
 
-    /// Forgets what was heard, but features skipped.
+    /// Clears the record, except for skipped features.
     func clear() {
         state.withLock { state in
             guard !state.failures.isEmpty || !state.warnings.isEmpty else { return }
@@ -56,7 +56,7 @@ final class MessageLog: Sendable {
         }
     }
 
-    /// Runs `body` while this log hears what GDAL says on the calling thread.
+    /// Runs `body` while this log records GDAL's messages of the calling thread.
     func listen<R, E: Error>(_ body: () throws(E) -> R) throws(E) -> R {
         Drivers.register()
         let pointer = unsafe Unmanaged.passUnretained(self).toOpaque()
@@ -71,7 +71,7 @@ final class MessageLog: Sendable {
         return try body()
     }
 
-    /// The error that the failures heard amount to.
+    /// The recorded failures as an error.
     func error(_ operation: String) -> GDALError {
         GDALError(
             operation: operation, messages: failures.isEmpty ? warnings : failures,

@@ -4,7 +4,7 @@
 /// Paths that GDAL takes for a file or a directory, and for nothing else.
 ///
 /// One that is not absolute may be a connection (`PG:…`, `http://…`), a document itself
-/// (`{"type":…`), or a driver with its own words behind it (`GPKG:…`).
+/// (`{"type":…`), or a driver's own syntax (`GPKG:…`).
 public enum PlainPath {
     /// Whether a path is absolute, and in none of GDAL's own file systems.
     public static func isPlain(_ path: String) -> Bool {

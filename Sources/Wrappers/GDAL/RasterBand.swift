@@ -3,9 +3,9 @@
 
 internal import CGDAL
 
-/// What a band of a raster says of itself.
+/// The description of a band of a raster.
 public struct RasterBand: Hashable, Sendable {
-    /// How its values are read.
+    /// The interpretation of its values.
     public enum Kind: Hashable, Sendable {
         /// Whole numbers of at most 64 bits with a sign, exactly.
         case integer
@@ -17,9 +17,9 @@ public struct RasterBand: Hashable, Sendable {
 
     /// GDAL's name for the type, `Byte`, `Float32`.
     public let typeName: String
-    /// How its values are read.
+    /// The interpretation of its values.
     public let kind: Kind
-    /// What the file calls the band; may be empty.
+    /// The band's name in the file; may be empty.
     public let name: String
     /// The names of the classes 0, 1 and so on; may be empty.
     public let categories: [String]

@@ -3,11 +3,11 @@
 
 internal import CGDAL
 
-/// What the colours of a raster's pictures mean, row by row from the top.
+/// The legend of a raster's pictures, row by row from the top.
 public struct RasterKey: Hashable, Sendable {
-    /// One line of it.
+    /// One row.
     public struct Row: Hashable, Sendable {
-        /// What it means; empty between the ends of a ramp.
+        /// Label; empty between the ends of a ramp.
         public var label: String
         /// Red, green, blue and alpha, 0…255, from the top down: one colour, or the steps of a
         /// ramp.
@@ -16,29 +16,28 @@ public struct RasterKey: Hashable, Sendable {
 
     /// The rows.
     public var rows: [Row]
-    /// How many further classes there are.
+    /// Number of further classes.
     public var leftOutCount: Int
 }
 
 extension RasterSource {
-    /// How many pixels are looked at for classes that occur; of a larger raster whole blocks,
-    /// evenly spread.
+    /// Number of pixels sampled for classes; of a larger raster whole blocks, evenly spread.
     private static let sampleLimit = 16 << 20
     /// Classes have numbers below.
     private static let classLimit = 65_536
 
-    /// What ``picture(of:width:height:isCancelled:)`` shows, in its colours.
+    /// The legend of ``picture(of:width:height:isCancelled:)``, in its colours.
     ///
     /// One band with a table of colours, or whose values have names (categories, or a column of
-    /// names in the table of attributes): a row for each value that has a name or occurs, but for
-    /// what is clear and for what stands for no data. Three bands: a row each. Another band: a ramp
-    /// of three rows, the greatest value first, or one where all values are the same; none where
-    /// there is no value. Values that occur are those of 16 million pixels; of a larger raster, of
-    /// some of the blocks. Nil where it was cancelled; throws ``GDALError``.
+    /// names in the table of attributes): a row for each value that has a name or occurs, except
+    /// clear colours and the no-data value. Three bands: a row each. Another band: a ramp of three
+    /// rows, the greatest value first, or one where all values are equal; none without a value.
+    /// Values that occur are those of 16 million pixels; of a larger raster, of some of the blocks.
+    /// Nil when cancelled; throws ``GDALError``.
     ///
     /// - Parameters:
     ///   - rowLimit: The most rows; further classes are counted.
-    ///   - steps: How many colours each row of a ramp has.
+    ///   - steps: Number of colours in each row of a ramp.
     public func key(
         rowLimit: Int, steps: Int, isCancelled: () -> Bool
     ) throws(GDALError) -> RasterKey? {
@@ -170,17 +169,17 @@ extension RasterSource {
 }
 
 extension Colors {
-    /// Of how many bands numbers become shades.
+    /// Number of bands whose values become shades.
     var rangeCount: Int { ranges.count }
 
-    /// Of a whole number in a single band; nil for what is not drawn.
+    /// The colour of a whole number in a single band; nil for one that is not drawn.
     fileprivate func color(of value: Int) -> [UInt8]? {
         if let table { return table.indices.contains(value) ? table[value] : nil }
         guard let range = ranges.first, let shade = shade(Double(value), range) else { return nil }
         return [shade, shade, shade, 255]
     }
 
-    /// Of a single band, the greatest value first.
+    /// The ramp of a single band, the greatest value first.
     fileprivate func ramp(_ steps: Int, _ text: (Double) -> String) -> RasterKey {
         var key = RasterKey(rows: [], leftOutCount: 0)
         guard let range = ranges.first, range.isKnown else { return key }

@@ -3,7 +3,7 @@
 
 internal import CGDAL
 
-/// What a rectangle of the ground looks like in a raster.
+/// A raster's pixels over a rectangle of the ground.
 public struct RasterPicture: Sendable {
     /// Columns.
     public let width: Int
@@ -13,7 +13,7 @@ public struct RasterPicture: Sendable {
     /// multiplied.
     public internal(set) var rgba: [UInt8]
 
-    /// States it; the bytes are as many as the pixels want.
+    /// Creates a picture; the byte count must match the pixels.
     public init(width: Int, height: Int, rgba: [UInt8]) {
         precondition(width > 0 && height > 0 && rgba.count == width * height * 4)
         (self.width, self.height, self.rgba) = (width, height, rgba)
@@ -47,15 +47,14 @@ public struct RasterWindow: Hashable, Sendable {
 extension RasterSource {
     /// Draws a rectangle of the ground, clear where there is no data (`GDALWarp`).
     ///
-    /// A band with a table of colours is shown in these; three bands that say so, or else the first
+    /// A band with a table of colours is shown in these; three bands declared so, or else the first
     /// three, as red, green and blue; one band in grey, the least value black and the greatest
-    /// white. Numbers of other types than bytes are stretched so too, band by band. Least and
+    /// white. Values of other types than bytes are stretched so too, band by band. Least and
     /// greatest are estimates from overviews or part of the blocks (`GDALComputeRasterMinMax`).
     /// Colours of a table are never mixed; otherwise a pixel is mixed from four.
     ///
     /// Memory: four bytes a pixel, and a number of the raster's type for each band shown and for
-    /// alpha; GDAL's caches are bounded by 64 MiB each. Nil where it was cancelled; throws
-    /// ``GDALError``.
+    /// alpha; GDAL's caches are bounded by 64 MiB each. Nil when cancelled; throws ``GDALError``.
     public func picture(
         of window: RasterWindow, width: Int, height: Int, isCancelled: @escaping () -> Bool
     ) throws(GDALError) -> RasterPicture? {
@@ -79,7 +78,7 @@ extension RasterSource {
         throw log.error("draw '\(path)'")
     }
 
-    /// The bands of a dataset as one of its own, which reads from it.
+    /// The bands of a dataset as a virtual one that reads from it.
     private static func translated(_ source: GDALDatasetH, _ bands: [Int32]) -> GDALDatasetH? {
         let options = StringList(["-of", "VRT"] + bands.flatMap { ["-b", "\($0)"] })
         guard let translation = unsafe GDALTranslateOptionsNew(options.pointer, nil) else {
@@ -91,9 +90,9 @@ extension RasterSource {
 }
 
 extension RasterWindow {
-    /// What a dataset shows of the window, in memory; nil where GDAL cannot, or was cancelled.
+    /// A dataset warped to the window, in memory; nil on failure of GDAL, or when cancelled.
     ///
-    /// A last band says where there is data. The caller closes it.
+    /// The last band marks the valid data. The caller closes it.
     func warped(
         _ source: GDALDatasetH, _ width: Int, _ height: Int, _ resampling: String,
         _ question: Question
@@ -118,24 +117,23 @@ extension RasterWindow {
     }
 }
 
-/// Whether anybody still waits, for a C callback.
+/// The cancellation state, for a C callback.
 final class Question {
     let isCancelled: () -> Bool
 
     init(_ isCancelled: @escaping () -> Bool) { self.isCancelled = isCancelled }
 }
 
-/// How numbers of bands become colours.
+/// The mapping of band values to colours.
 struct Colors {
-    /// Which bands, from 1; after those of colours one of alpha, if there is any.
+    /// The bands, from 1; after those of colours one of alpha, if there is any.
     let bands: [Int32]
     /// Red, green, blue and alpha by value; nil where the bands are not indexes.
     let table: [[UInt8]]?
-    /// Of each band of colour: the value that is dark, the one that is bright, and whether there
-    /// are any.
+    /// The range of values of each band of colour, from dark to bright, and whether it has values.
     let ranges: [Stretch]
 
-    /// From the value that is dark to the one that is bright.
+    /// A range from the value that is dark to the one that is bright.
     struct Stretch {
         var low, high: Double
         /// Whether any pixel has a value.
@@ -228,11 +226,11 @@ struct Colors {
         return RasterPicture(width: width, height: height, rgba: rgba)
     }
 
-    /// Nil for what is no number.
+    /// Nil for NaN.
     func shade(_ value: Double, _ range: Stretch) -> UInt8? {
         guard value.isFinite else { return nil }
         let size = range.high - range.low
-        // All the same: neither dark nor bright.
+        // All values are equal: neither dark nor bright.
         guard size > 0 else { return 128 }
         return UInt8((max(0, min(1, (value - range.low) / size)) * 255).rounded())
     }

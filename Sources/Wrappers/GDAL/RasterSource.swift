@@ -17,17 +17,18 @@ public final class RasterSource {
     public let width: Int
     /// Rows.
     public let height: Int
-    /// From a column and row (whole numbers lie at the upper left corners of pixels) to x and y: `x
-    /// = t0 + column·t1 + row·t2`, `y = t3 + column·t4 + row·t5`; nil when the file does not tell.
+    /// The affine transform from a column and row (whole numbers are the upper left corners of
+    /// pixels) to x and y: `x = t0 + column·t1 + row·t2`, `y = t3 + column·t4 + row·t5`; nil for a
+    /// file without one.
     public let transform: [Double]?
-    /// The coordinate system; nil when the file does not tell.
+    /// The coordinate system; nil when not stated.
     public let spatialReference: SourceSpatialReference?
     /// The bands, in order.
     public let bands: [RasterBand]
     /// Every file it is made of, as GDAL names them: the one opened first.
     public let files: [String]
 
-    /// The formats whose files stand on their own, and hold pixels of the ground.
+    /// The formats of self-contained files that hold pixels of the ground.
     public static let formats: Set<String> = [
         "AAIGrid", "BMP", "DTED", "EHdr", "ENVI", "GIF", "GTiff", "HFA", "JP2OpenJPEG", "JPEG",
         "PNG", "RST", "SAGA", "SRTMHGT", "USGSDEM", "WEBP",
@@ -49,19 +50,19 @@ public final class RasterSource {
 
     /// Opens a file.
     ///
-    /// Throws ``GDALError`` for what is none of them, too, and for a path that is not absolute, or
-    /// one of GDAL's own file systems (`/vsi…`).
+    /// Throws ``GDALError`` also for another format, and for a path that is not absolute, or one of
+    /// GDAL's own file systems (`/vsi…`).
     ///
     /// - Parameters:
     ///   - path: The absolute path.
-    ///   - name: What messages call it; the path when nil.
+    ///   - name: Its name in messages; the path when nil.
     ///   - format: The one format it may have; any of ``formats`` when nil.
     public init(path: String, name: String? = nil, format: String? = nil) throws(GDALError) {
         let shown = name ?? path
         guard PlainPath.isPlain(path) else { throw PlainPath.error(shown) }
         let log = MessageLog()
-        // Classes and tables of attributes lie in a file beside the raster, which drivers read when
-        // they are first asked for something of the kind: here, for the place and the files.
+        // Classes and tables of attributes are in a file beside the raster, which drivers read on
+        // first use: here, for the georeferencing and the list of files.
         unsafe CPLSetThreadLocalConfigOption("GDAL_PAM_ENABLED", "YES")
         defer { unsafe CPLSetThreadLocalConfigOption("GDAL_PAM_ENABLED", nil) }
         let opened = unsafe log.listen { () -> GDALDatasetH? in
@@ -109,8 +110,7 @@ public final class RasterSource {
         }
     }
 
-    /// Whether a raster, or what lies beside it, says that its overviews are in a file of another
-    /// name.
+    /// Whether a raster, or its companion file, names a file of overviews.
     private static func namesOverviews(_ raster: GDALDatasetH) -> Bool {
         let places = [("OVERVIEW_FILE", "OVERVIEWS"), ("FILENAME", "ProxyOverviewRequest")]
         return places.contains { item, domain in
@@ -118,9 +118,9 @@ public final class RasterSource {
         }
     }
 
-    /// What one pixel holds, band by band; nil for a band without data there.
+    /// The values of one pixel, band by band; nil for a band without data there.
     ///
-    /// Throws ``GDALError`` where the file cannot be read.
+    /// Throws ``GDALError`` for an unreadable file.
     ///
     /// - Parameters:
     ///   - column: 0..<``width``.
@@ -149,7 +149,7 @@ public final class RasterSource {
         _ band: GDALRasterBandH, _ kind: RasterBand.Kind, _ column: Int32, _ row: Int32
     ) -> RasterValue?? {
         let flags = unsafe GDALGetMaskFlags(band)
-        // An alpha band says how a pixel is drawn, not whether it has a value.
+        // An alpha band states how a pixel is drawn, not whether it has a value.
         if flags & GMF_ALL_VALID == 0, flags & GMF_ALPHA == 0 {
             var mask: UInt8 = 0
             let result = unsafe GDALRasterIO(
@@ -173,8 +173,7 @@ public final class RasterSource {
         }
     }
 
-    /// The columns and values of the row of a band's attribute table that a value belongs to; empty
-    /// when there is none.
+    /// The row of a band's attribute table for a value, as columns and values; empty for none.
     public func tableRow(band: Int, value: Double) -> [(name: String, value: RasterTableValue)] {
         let log = MessageLog()
         return log.listen {

@@ -4,9 +4,9 @@
 internal import CGDAL
 internal import Glibc
 
-/// Text in one of the encodings that the system knows by name.
+/// Conversion of text from the encodings that the system knows by name.
 public enum Recoding {
-    /// The text as UTF-8; nil where the encoding is not known or bytes are not of it.
+    /// The text as UTF-8; nil for an unknown encoding or invalid bytes.
     ///
     /// The bytes are whole characters, and none is zero.
     public static func utf8(_ bytes: [UInt8], from encoding: String) -> [UInt8]? {

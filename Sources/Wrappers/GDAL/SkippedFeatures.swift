@@ -5,10 +5,10 @@
 public struct SkippedFeature: Hashable, Sendable {
     /// The source's own number for it.
     public var id: Int64
-    /// Why, in GDAL's words.
+    /// The reason, in GDAL's words.
     public var reason: String
 
-    /// From the warning of GDAL's driver for GML, `Geometry of feature 2 r2 cannot be parsed: …
+    /// Parses the warning of GDAL's driver for GML, `Geometry of feature 2 r2 cannot be parsed: …
     /// Skipping to next feature.`; nil for any other message.
     init?(_ message: String) {
         guard message.hasPrefix("Geometry of feature "),
@@ -38,12 +38,12 @@ extension Substring {
 
 /// Features that a driver went past: how many, and the first of them.
 public struct SkippedFeatures: Hashable, Sendable {
-    /// How many.
+    /// Number of features.
     public private(set) var count = 0
     /// The first 100.
     public private(set) var first: [SkippedFeature] = []
 
-    /// None.
+    /// No skipped features.
     public init() {}
 
     mutating func add(_ feature: SkippedFeature) {

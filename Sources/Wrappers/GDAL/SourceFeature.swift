@@ -10,7 +10,7 @@ public struct SourceFeature: ~Copyable {
     private let handle: OGRFeatureH
     private let kinds: [SourceField.Kind]
     private let swapsAxes: Bool
-    /// What GDAL had to criticise while it read the feature; empty as a rule.
+    /// GDAL's warnings from the read of the feature; empty as a rule.
     public let complaints: [String]
 
     /// Takes ownership of `handle`.
@@ -126,7 +126,7 @@ public struct SourceFeature: ~Copyable {
         let isDate = unsafe OGR_F_GetFieldAsDateTimeEx(
             handle, field, &parts.0, &parts.1, &parts.2, &parts.3, &parts.4, &seconds, &parts.5)
         guard isDate != 0 else { return .null }
-        // Of 32 bits, the seconds may round to a minute.
+        // With 32 bits, the seconds may round to a minute.
         let milliseconds = Int((Double(seconds) * 1000).rounded())
         return .moment(
             CivilMoment(

@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-/// What a layer of a source says of itself before any feature is read.
+/// The description of a source's layer before any feature is read.
 public struct SourceLayer: Hashable, Sendable {
     /// The layer's name.
     public var name: String
     /// Whether its features can have geometry.
     public var hasGeometry: Bool
-    /// The geometry that they are said to have; nil where it may be any.
+    /// The declared geometry; nil for any.
     public var geometry: SourceGeometry?
     /// The columns, in order.
     public var fields: [SourceField]
-    /// The coordinate system; nil when the source does not tell.
+    /// The coordinate system; nil when not stated.
     public var spatialReference: SourceSpatialReference?
-    /// How many features the source says it has; nil when only counting would tell.
+    /// The declared number of features; nil when only a count would tell.
     public var announcedCount: Int?
-    /// The name of the column of the features' ids, which is none of ``fields``; nil where ids are
-    /// places.
+    /// The name of the column of the features' ids, not among ``fields``; nil where ids are places.
     public var idColumn: String?
 }
 
@@ -34,7 +33,7 @@ public struct SourceGeometry: Hashable, Sendable {
         case polygon
     }
 
-    /// Of which kind it is.
+    /// Kind of the geometry.
     public var kind: Kind
     /// Whether it has Z.
     public var hasZ: Bool
@@ -44,7 +43,7 @@ public struct SourceGeometry: Hashable, Sendable {
 
 /// A column of a source.
 public struct SourceField: Hashable, Sendable {
-    /// What its values are.
+    /// The kind of a field's values.
     public enum Kind: Hashable, Sendable {
         /// True or false.
         case boolean
@@ -60,7 +59,7 @@ public struct SourceField: Hashable, Sendable {
         case real64
         /// A day or a moment.
         case date
-        /// Text, and all that is read as text: times of day, lists, JSON.
+        /// Text, and types read as text: times of day, lists, JSON.
         case text
         /// Bytes; their values are not read.
         case binary
@@ -68,11 +67,11 @@ public struct SourceField: Hashable, Sendable {
 
     /// The name as the source spells it.
     public var name: String
-    /// What its values are.
+    /// Kind of its values.
     public var kind: Kind
     /// The width the source states, 0 for none.
     public var width: Int
-    /// What people call it; empty where the source does not tell.
+    /// Display name; empty where the source has none.
     public var alias: String
 
     /// Makes a column.
@@ -96,10 +95,10 @@ public struct SourceSpatialReference: Hashable, Sendable {
         self.wkt = wkt
     }
 
-    /// What a text means: WKT of any version, or the name of a system, `EPSG:2056`,
+    /// The reference defined by a text: WKT of any version, or the name of a system, `EPSG:2056`,
     /// `urn:ogc:def:crs:OGC:1.3:CRS84`.
     ///
-    /// Nil where it is not understood.
+    /// Nil for an unknown one.
     public init?(meaning text: String) {
         let forms = ["epsg:", "esri:", "ogc:", "crs84", "crs:", "urn:", "urn:x-ogc", "http"]
         let lowered = text.lowercased()
@@ -113,7 +112,7 @@ public struct SourceSpatialReference: Hashable, Sendable {
 
 /// A value of a source's feature.
 public enum SourceValue: Hashable, Sendable {
-    /// No value, or one that was never set.
+    /// Null or unset.
     case null
     /// An integer or a boolean (0, 1).
     case integer(Int64)
@@ -139,10 +138,10 @@ public struct CivilMoment: Hashable, Sendable {
     public var minute: Int
     /// The seconds, in thousandths.
     public var milliseconds: Int
-    /// How far the clock is ahead of UTC; 0 also where the source does not tell.
+    /// The clock's offset from UTC in minutes; 0 also where the source has none.
     public var zoneMinutes: Int
 
-    /// Makes a moment; nothing is checked.
+    /// Creates a moment without checks.
     public init(
         year: Int, month: Int, day: Int, hour: Int, minute: Int, milliseconds: Int,
         zoneMinutes: Int

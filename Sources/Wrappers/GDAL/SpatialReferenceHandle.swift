@@ -10,9 +10,9 @@ internal import Synchronization
 struct SpatialReferenceHandle: ~Copyable {
     let handle: OGRSpatialReferenceH?
 
-    /// From a number (EPSG, else ESRI), otherwise from WKT; nil when neither is understood.
+    /// The system of a number (EPSG, else ESRI), otherwise of WKT; nil when neither is understood.
     init?(wkid: Int?, wkt: String?) {
-        // A log of its own: that EPSG does not know an ESRI number is no failure to report.
+        // A log of its own: a number unknown to EPSG, but not to ESRI, is not a failure to report.
         let log = MessageLog()
         let made = unsafe log.listen { () -> OGRSpatialReferenceH? in
             if let wkid { return unsafe NumberedSystems.copy(wkid) }
@@ -62,7 +62,7 @@ struct SpatialReferenceHandle: ~Copyable {
         }
     }
 
-    /// What a source's coordinate system is; nil for none.
+    /// A source's coordinate system; nil for none.
     static func describe(_ handle: OGRSpatialReferenceH?) -> SourceSpatialReference? {
         guard let source = unsafe handle else { return nil }
         let log = MessageLog()
@@ -79,7 +79,7 @@ struct SpatialReferenceHandle: ~Copyable {
         }
     }
 
-    /// What a text means, a definition or a name; nil for none.
+    /// The system defined by a text, a definition or a name; nil for none.
     static func meaning(of text: String) -> SourceSpatialReference? {
         let log = MessageLog()
         return log.listen { () -> SourceSpatialReference? in
@@ -90,7 +90,7 @@ struct SpatialReferenceHandle: ~Copyable {
         }
     }
 
-    /// As WKT 2; nil where PROJ cannot write it.
+    /// The system as WKT 2; nil when PROJ cannot write it.
     func wkt() -> String? {
         guard let handle = unsafe handle else { return nil }
         let text = unsafe Self.text(handle)
@@ -150,7 +150,7 @@ struct SpatialReferenceHandle: ~Copyable {
     }
 }
 
-/// Coordinate systems by number, the same whatever the process has read before.
+/// Coordinate systems by number, independent of what the process has read before.
 ///
 /// PROJ 9 describes EPSG:4326 by its datum ensemble, but by a plain datum once the same context has
 /// looked that datum up for a text that names it, as many a GeoPackage's does
@@ -159,7 +159,7 @@ struct SpatialReferenceHandle: ~Copyable {
 private enum NumberedSystems {
     @safe
     private final class System: @unchecked Sendable {
-        /// Only read, under the lock of `known`.
+        /// Read only under the lock of `known`.
         let handle: OGRSpatialReferenceH
 
         init(_ handle: OGRSpatialReferenceH) { unsafe self.handle = handle }
@@ -167,7 +167,7 @@ private enum NumberedSystems {
         deinit { unsafe OSRDestroySpatialReference(handle) }
     }
 
-    /// When there are more, all are forgotten.
+    /// Most systems cached; beyond it the cache is cleared.
     private static let limit = 64
     private static let known = Mutex<[Int: System]>([:])
 

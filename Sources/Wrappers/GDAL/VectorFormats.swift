@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-/// The vector formats that are read, by GDAL's names: those whose features lie in the file itself,
-/// and in files beside it that bear its name.
+/// The supported vector formats, by GDAL's names: those whose features are in the file itself, and
+/// in companion files of its name.
 ///
-/// All others are taken out of GDAL: what names other files, servers or databases (VRT, PDS4,
-/// OGCAPI, WFS, ...), what loads schemas or models from where its text says (GMLAS, NAS, Interlis),
-/// what can link to other files inside (netCDF and other HDF5), what never has a geometry (XLSX,
-/// ODS), and what is hardly met.
+/// All others are removed from GDAL: formats that refer to other files, servers or databases (VRT,
+/// PDS4, OGCAPI, WFS, ...), that load schemas or models from a place named in the text (GMLAS, NAS,
+/// Interlis), that can link to other files inside (netCDF and other HDF5), that never have a
+/// geometry (XLSX, ODS), and rare ones.
 public enum VectorFormats {
     /// Their drivers.
     public static let drivers: Set<String> = [
@@ -16,7 +16,7 @@ public enum VectorFormats {
         "OGR_GMT", "OSM", "OpenFileGDB", "S57", "SQLite", "TopoJSON", "VDV",
     ]
 
-    /// What they are called in messages.
+    /// Their names in messages.
     public static let list =
         "CSV, DGN, DXF, Esri JSON, file geodatabase, FlatGeobuf, GeoJSON, GeoJSON sequence, "
         + "GeoPackage, GeoRSS, GML, GMT, GPX, JML, KML, MapInfo, MBTiles, OpenStreetMap, S-57, "

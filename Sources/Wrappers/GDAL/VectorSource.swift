@@ -5,9 +5,9 @@ internal import CGDAL
 
 /// A vector file, or directory, opened for reading; used from one thread at a time.
 ///
-/// Only what ``VectorFormats`` lists is opened, and nothing is fetched from a network. What a file
-/// may name beside itself is for the caller to check and to confine. The file is not changed
-/// (SQLite may make its own `-shm` and `-wal` beside a GeoPackage meanwhile).
+/// Only formats of ``VectorFormats`` are opened, and nothing is fetched from a network. The caller
+/// must check and confine other references of a file. The file is not changed (SQLite may make its
+/// own `-shm` and `-wal` beside a GeoPackage meanwhile).
 @safe
 public final class VectorSource {
     private let handle: GDALDatasetH
@@ -16,18 +16,18 @@ public final class VectorSource {
     public let driver: String
     /// Its layers, in order.
     public let layers: [SourceLayer]
-    /// What GDAL remarked when the file was opened.
+    /// GDAL's warnings from opening the file.
     public let warnings: [SourceWarning]
     private var remarks: [SourceWarning] = []
 
     /// Opens a plain file or a directory.
     ///
-    /// Throws ``GDALError`` for what is none of the formats, and for a path that is not absolute,
-    /// or one of GDAL's own file systems (`/vsi…`).
+    /// Throws ``GDALError`` for an unsupported format, and for a path that is not absolute, or one
+    /// of GDAL's own file systems (`/vsi…`).
     ///
     /// - Parameters:
     ///   - path: The absolute path.
-    ///   - name: What messages call it; the path when nil.
+    ///   - name: Its name in messages; the path when nil.
     ///   - options: Open options of the one driver meant, `KEY=VALUE`.
     public init(path: String, name: String? = nil, options: [String] = []) throws(GDALError) {
         let shown = name ?? path
@@ -55,7 +55,7 @@ public final class VectorSource {
         warnings = log.warnings.map { SourceWarning(text: $0, row: nil) }
     }
 
-    /// What GDAL remarked since layers were last read; forgotten with this call.
+    /// Takes GDAL's warnings since layers were last read.
     public func takeWarnings() -> [SourceWarning] {
         defer { remarks = [] }
         return remarks
@@ -69,7 +69,7 @@ public final class VectorSource {
 
     private static let remarkLimit = 64
 
-    /// Has GDAL take for text, on the calling thread, what has no type in its source.
+    /// Sets GDAL, on the calling thread, to read untyped values as text.
     public static func readsTextAsText() {
         unsafe CPLSetThreadLocalConfigOption("GML_FIELDTYPES", "ALWAYS_STRING")
     }
@@ -77,7 +77,7 @@ public final class VectorSource {
     /// Loads GDAL and sets it up, which an import does before it is confined.
     public static func prepare() { Drivers.register() }
 
-    /// Has GDAL put the temporary files of the calling thread into a directory.
+    /// Sets GDAL's directory for temporary files of the calling thread.
     public static func keepTemporaryFiles(in directory: String) {
         unsafe CPLSetThreadLocalConfigOption("CPL_TMPDIR", directory)
     }
@@ -85,9 +85,9 @@ public final class VectorSource {
     /// Calls `body` with every feature of a layer in the source's order, from the first; the
     /// feature is only valid during the call.
     ///
-    /// Throws what `body` throws, or a ``GDALError`` when the source cannot be read to its end.
+    /// Throws the errors of `body`, or a ``GDALError`` when the source cannot be read to its end.
     ///
-    /// - Parameter index: The layer's place in ``layers``.
+    /// - Parameter index: The layer's index in ``layers``.
     public func forEachFeature(
         inLayer index: Int, _ body: (borrowing SourceFeature) throws -> Void
     ) throws {
@@ -95,7 +95,7 @@ public final class VectorSource {
         try forEachFeature(inLayer: index, skipped: &skipped, body)
     }
 
-    /// The same; features that the driver cannot make sense of, and goes past, are added to
+    /// Calls `body` with every feature; malformed ones that the driver skips are added to
     /// `skipped`.
     public func forEachFeature(
         inLayer index: Int, skipped: inout SkippedFeatures,
@@ -133,11 +133,11 @@ public final class VectorSource {
         }
     }
 
-    /// Calls `body` with every feature of all layers in the order the source has them, and the
-    /// place of its layer in ``layers``; the feature is only valid during the call.
+    /// Calls `body` with every feature of all layers in the order of the source, and the index of
+    /// its layer in ``layers``; the feature is only valid during the call.
     ///
-    /// The way to read formats whose layers lie mixed in one file, such as OpenStreetMap's. Throws
-    /// what `body` throws, or a ``GDALError`` where GDAL reports any failure.
+    /// The way to read formats with layers mixed in one file, such as OpenStreetMap's. Throws the
+    /// errors of `body`, or a ``GDALError`` for any failure of GDAL.
     public func forEachFeature(_ body: (Int, borrowing SourceFeature) throws -> Void) throws {
         var handles: [OGRLayerH?] = unsafe []
         var swapsAxes: [Bool] = []
@@ -220,8 +220,8 @@ public final class VectorSource {
 }
 
 extension SourceGeometry {
-    /// Nil for what may be of any kind, and for curves and surfaces, which are read as lines and
-    /// polygons only once there are some.
+    /// Nil for any kind, and for curves and surfaces, which are converted to lines and polygons on
+    /// read.
     fileprivate init?(_ type: OGRwkbGeometryType) {
         switch OGR_GT_Flatten(type) {
         case wkbPoint: kind = .point

@@ -3,29 +3,29 @@
 
 internal import CGEOS
 
-/// Why GEOS could not do what it was asked, in its own words.
+/// A failed operation of GEOS, with GEOS's message.
 public struct GEOSError: Error, Hashable, Sendable {
-    /// What was asked: the C function's name.
+    /// The operation: the C function's name.
     public var operation: String
-    /// What GEOS said; empty when it said nothing.
+    /// GEOS's message; may be empty.
     public var message: String
-    /// What it failed for.
+    /// Cause of the failure.
     public var cause = Cause.refused
 
-    /// Why GEOS ended without an answer.
+    /// The cause of a missing answer.
     public enum Cause: Hashable, Sendable {
-        /// It cannot do that with what it was given.
+        /// GEOS cannot process the input.
         case refused
-        /// Nobody waits for the answer any more.
+        /// The caller has cancelled.
         case cancelled
         /// The answer takes too much memory.
         case memory
-        /// It was stopped for another thread.
+        /// Interrupted in place of another thread.
         case interrupted
     }
 }
 
-/// A geometry held by GEOS, with the questions the tests put to it as an independent oracle.
+/// A geometry held by GEOS, with the predicates that tests use as an independent oracle.
 ///
 /// Each geometry has a GEOS context of its own, so different geometries may be used by different
 /// threads, one thread each.
@@ -33,7 +33,7 @@ public struct GEOSError: Error, Hashable, Sendable {
     private let context: Context
     private let handle: OpaquePointer
 
-    /// Reads well-known text; throws where GEOS refuses it.
+    /// Parses well-known text; throws for text that GEOS refuses.
     public init(wkt: String) throws(GEOSError) {
         let context = try Context()
         guard let reader = unsafe GEOSWKTReader_create_r(context.handle) else {
@@ -73,7 +73,7 @@ public struct GEOSError: Error, Hashable, Sendable {
             unsafe GEOSIntersects_r(context.handle, handle, other.handle), "GEOSIntersects_r")
     }
 
-    /// Whether this geometry is in that relation to the other, nothing being prepared.
+    /// Whether this geometry is in that relation to the other, without preparation.
     public borrowing func relates(
         _ predicate: GEOSRelation.Predicate, to other: borrowing GEOSGeometry
     ) throws(GEOSError) -> Bool {
@@ -91,8 +91,7 @@ public struct GEOSError: Error, Hashable, Sendable {
         return try truth(answer, "GEOSRelate")
     }
 
-    /// How the insides, borders and outsides of the two meet, in nine letters `F`, `0`, `1`, `2`
-    /// (`GEOSRelate`).
+    /// The DE-9IM matrix of the two, nine letters `F`, `0`, `1`, `2` (`GEOSRelate`).
     public borrowing func matrix(with other: borrowing GEOSGeometry) throws(GEOSError) -> String {
         guard let text = unsafe GEOSRelate_r(context.handle, handle, other.handle) else {
             throw context.error("GEOSRelate_r")

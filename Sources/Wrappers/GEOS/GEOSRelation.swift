@@ -3,32 +3,32 @@
 
 internal import CGEOS
 
-/// A geometry that many others are compared with, prepared by GEOS.
+/// A geometry prepared by GEOS for comparison with many others.
 ///
-/// What breaks the rules of the Simple Features standard is made valid first, with areas by
+/// Geometries that violate the Simple Features standard are made valid first, with areas by
 /// even-odd. Used from one thread.
 @safe public final class GEOSRelation {
     /// A relation of the Simple Features standard, read as "prepared geometry … other geometry".
     public enum Predicate: Hashable, Sendable {
         /// They share a position.
         case intersects
-        /// The other lies in the prepared one, and their insides meet.
+        /// The other is inside the prepared one, and their interiors meet.
         case contains
-        /// The prepared one lies in the other, and their insides meet.
+        /// The prepared one is inside the other, and their interiors meet.
         case within
         /// Their insides meet in a lower dimension than the higher of theirs.
         case crosses
-        /// Their insides meet in their common dimension, and each has positions of its own.
+        /// Their interiors meet in their common dimension, and each has positions of its own.
         case overlaps
-        /// They share positions, but none of their insides.
+        /// They share positions, but no interior ones.
         case touches
         /// The matrix of their insides, borders and outsides has this pattern
         /// (`GEOSRelatePattern`); this one is not any quicker for being prepared.
         case matches(String)
     }
 
-    /// Sides of a quarter of a circle: a buffer's round parts lie inside the true ones, by 0.008 %
-    /// of its distance at most.
+    /// Segments of a quarter circle: a buffer's round parts are inside the true ones, by 0.008 % of
+    /// its distance at most.
     private static let quarterSides: Int32 = 64
 
     private let context: Context
@@ -37,12 +37,12 @@ internal import CGEOS
     private let prepared: OpaquePointer
     private let reader: OpaquePointer
 
-    /// Prepares the geometry of well-known binary, or the area of all that is no farther from it
-    /// than `buffer`, in its own units.
+    /// Prepares the geometry of well-known binary, or its buffer of the distance `buffer`, in its
+    /// own units.
     ///
-    /// Throws where GEOS refuses it, once `isCancelled` says so, and where the private memory of
-    /// the process grows by more than `mostMiB`: of invalid areas all crossings of their lines are
-    /// computed. The same holds for each geometry that is compared with it.
+    /// Throws for input that GEOS refuses, once `isCancelled` returns true, and when the private
+    /// memory of the process grows by more than `mostMiB`: of invalid areas all crossings of their
+    /// lines are computed. The same holds for each geometry that is compared with it.
     public init(
         wkb: [UInt8], buffer: Double = 0, mostMiB: Int = 512,
         isCancelled: () -> Bool = { false }
@@ -80,7 +80,7 @@ internal import CGEOS
         unsafe GEOSWKBReader_destroy_r(context.handle, reader)
     }
 
-    /// Whether the geometry of well-known binary is in that relation; throws as the initializer
+    /// Whether the relation holds with the geometry of well-known binary; throws as the initializer
     /// does.
     public func holds(
         _ predicate: Predicate, wkb: [UInt8], isCancelled: () -> Bool = { false }

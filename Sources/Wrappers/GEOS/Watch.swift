@@ -4,12 +4,12 @@
 internal import CGEOS
 internal import Glibc
 
-/// Stops what GEOS does on a thread once nobody waits for it, or once it takes too much memory:
-/// lines that cross each other everywhere have as many nodes as the square of their vertices.
+/// Interrupts GEOS on a thread once the caller cancels, or memory runs out: lines that cross each
+/// other everywhere have as many nodes as the square of their vertices.
 ///
-/// GEOS asks between its steps whether to go on (`GEOS_interruptRegisterCallback`), but has one
-/// flag for the whole process: another thread may be stopped instead of the one that is meant. That
-/// one begins anew, and the one that is meant asks again.
+/// GEOS polls between its steps (`GEOS_interruptRegisterCallback`), but has one flag for the whole
+/// process: another thread may be interrupted instead of the intended one. That one starts over,
+/// and the intended one requests the interrupt again.
 @safe final class Watch {
     private let isCancelled: () -> Bool
     /// By how many pages the private memory of the process may grow.
@@ -23,9 +23,9 @@ internal import Glibc
         self.isCancelled = isCancelled
     }
 
-    /// What `body` returns; it may be called more than once.
+    /// Runs `body` under the watch; it may be called more than once.
     ///
-    /// Throws what `body` throws, with why it was stopped as the cause where it was.
+    /// Throws the errors of `body`, with the cause of an interrupt.
     static func over<Answer>(
         mostMiB: Int, _ isCancelled: () -> Bool, _ body: () throws(GEOSError) -> Answer
     ) throws(GEOSError) -> Answer {

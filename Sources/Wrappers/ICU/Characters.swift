@@ -3,14 +3,13 @@
 
 internal import CICU
 
-/// What Unicode says of texts and characters, by ICU; pure, on any thread.
+/// Unicode properties of texts and characters, by ICU; pure, on any thread.
 public enum Characters {
     /// The text by NFKC_Casefold: lower case, full-width and other compatibility letters as the
-    /// usual ones, composed, without soft hyphens, joiners and other signs that are not seen.
+    /// usual ones, composed, without soft hyphens, joiners and other invisible signs.
     ///
-    /// What it gives for characters that Unicode has today it gives in all later versions
-    /// (Unicode's stability policy). Costs about a microsecond for a name. Unpaired surrogates
-    /// cannot come in.
+    /// For assigned characters the result is the same in all later versions (Unicode's stability
+    /// policy). Costs about a microsecond for a name. Unpaired surrogates cannot occur.
     public static func casefold(_ text: String) -> String {
         let units = Array(text.utf16)
         var capacity = units.count + 16
@@ -21,14 +20,14 @@ public enum Characters {
                     units, Int32(units.count), buffer.baseAddress, Int32(capacity))
                 count = min(max(0, Int(length)), capacity)
             }
-            // Without its data ICU folds nothing; the text itself is then what is compared.
+            // Without its data ICU folds nothing; then the text itself is compared.
             if length < 0 { return text }
             if Int(length) <= capacity { return String(decoding: result, as: UTF16.self) }
             capacity = Int(length)
         }
     }
 
-    /// The full canonical decomposition; nil where the character is none of several.
+    /// The full canonical decomposition; nil for a character that does not decompose.
     public static func decomposition(of character: Unicode.Scalar) -> String? {
         var buffer = InlineArray<20, UInt16>(repeating: 0)
         var span = buffer.mutableSpan

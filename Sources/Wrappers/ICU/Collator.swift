@@ -26,7 +26,7 @@ public final class Collator: Sendable {
         handle = unsafe Mutex(Handle(pointer: pointer))
     }
 
-    /// The bytes that order a text: texts stand as their keys do, byte by byte.
+    /// The collation key of a text: texts sort as their keys do, byte by byte.
     ///
     /// Letters count first, then marks, then capitals, as in `cote`, `Cote`, `coté`. Texts of equal
     /// keys look alike to people. About a microsecond and twice the text's bytes for a name.

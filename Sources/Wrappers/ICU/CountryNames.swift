@@ -18,7 +18,7 @@ public enum CountryNames {
         return name == country ? nil : name
     }
 
-    /// ISO 3166-1 alpha-2 of an alpha-3 code in capitals; nil for one that ICU does not know.
+    /// ISO 3166-1 alpha-2 of an alpha-3 code in capitals; nil for a code unknown to ICU.
     public static func alpha2(ofAlpha3 code: String) -> String? { alpha2Codes[code] }
 
     private static let alpha2Codes: [String: String] = {

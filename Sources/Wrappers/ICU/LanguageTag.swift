@@ -14,10 +14,10 @@ public struct LanguageTag: Hashable, Sendable, CustomStringConvertible {
     /// The longest text that is read, in bytes.
     public static let longestText = 35
 
-    /// Reads ISO 639 codes of two or three letters, terminological or bibliographic (`deu`, `ger`),
-    /// in any letter case, perhaps followed by script and region after `-` or `_`.
+    /// Parses ISO 639 codes of two or three letters, terminological or bibliographic (`deu`,
+    /// `ger`), in any letter case, perhaps followed by script and region after `-` or `_`.
     ///
-    /// Nil for anything else. Whether there is such a language is not asked.
+    /// Nil for anything else. Whether the language exists is not checked.
     public init?(_ text: String) {
         let parts = text.utf8.split(omittingEmptySubsequences: false) { $0 == 0x2D || $0 == 0x5F }
         guard text.utf8.count <= Self.longestText, let first = parts.first,
@@ -35,9 +35,9 @@ public struct LanguageTag: Hashable, Sendable, CustomStringConvertible {
 
     private init(known text: String) { self.text = text }
 
-    /// The tags under which a name in this language may be kept, the closest first: itself, its
-    /// language and script (`zh-TW` is `zh-Hant`), its language, and what is written alike (`no`
-    /// and `nb`).
+    /// The tags under which a name in this language may be stored, the closest first: itself, its
+    /// language and script (`zh-TW` is `zh-Hant`), its language, and closely related ones (`no` and
+    /// `nb`).
     public var closest: [LanguageTag] {
         let language = String(text.prefix { $0 != "-" })
         var tags = [text]
@@ -51,14 +51,14 @@ public struct LanguageTag: Hashable, Sendable, CustomStringConvertible {
         return result
     }
 
-    /// Its language and most likely script: `zh-Hant` for `zh-TW`; nil where ICU knows none.
+    /// Its language and most likely script: `zh-Hant` for `zh-TW`; nil when ICU knows none.
     public var scripted: LanguageTag? {
         unsafe Self.ascii({ unsafe cairn_icu_language_and_script(text, $0, $1) })
             .map(LanguageTag.init(known:))
     }
 
-    /// The language by ISO 639-2/B in capitals, `GER`, as Esri writes it; the language's own code
-    /// in capitals where there is none of three letters.
+    /// The language by ISO 639-2/B in capitals, `GER`, as in Esri's API; the language's own code in
+    /// capitals without one of three letters.
     public var bibliographic: String {
         let language = String(text.prefix { $0 != "-" })
         let known = unsafe String(cString: cairn_icu_language3(language))
@@ -66,7 +66,7 @@ public struct LanguageTag: Hashable, Sendable, CustomStringConvertible {
         return (Self.bibliographic[code] ?? code).uppercased()
     }
 
-    /// Where ISO 639-2 has two codes.
+    /// The languages with two codes in ISO 639-2.
     private static let bibliographic = [
         "sqi": "alb", "hye": "arm", "eus": "baq", "mya": "bur", "zho": "chi", "ces": "cze",
         "nld": "dut", "fra": "fre", "kat": "geo", "deu": "ger", "ell": "gre", "isl": "ice",
@@ -77,7 +77,7 @@ public struct LanguageTag: Hashable, Sendable, CustomStringConvertible {
         uniqueKeysWithValues: bibliographic.map { ($1, $0) })
     private static let alike = ["no": "nb", "nb": "no"]
 
-    /// What a function of ICU writes; nil where it has nothing to write.
+    /// The output of a function of ICU; nil for empty output.
     private static func ascii(
         _ write: (UnsafeMutablePointer<CChar>?, Int32) -> Int32
     ) -> String? {

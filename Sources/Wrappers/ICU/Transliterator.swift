@@ -4,9 +4,10 @@
 internal import CICU
 internal import Synchronization
 
-/// Writes texts in another script, by one of ICU's transliterators; any thread, one call at a time.
+/// Transliterates texts to another script, by one of ICU's transliterators; any thread, one call at
+/// a time.
 ///
-/// What comes out follows ICU's data, which change a little from version to version. It owns a
+/// The result follows ICU's data, which change a little from version to version. It owns a
 /// `UTransliterator`.
 @safe
 public final class Transliterator: Sendable {

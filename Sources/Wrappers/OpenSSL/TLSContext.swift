@@ -3,12 +3,12 @@
 
 internal import CSSL
 
-/// The certificate and key with which a server speaks TLS 1.2 and 1.3, HTTP/1.1 within it.
+/// The certificate and key of a server, for TLS 1.2 and 1.3 with HTTP/1.1 (ALPN).
 ///
 /// It owns an `SSL_CTX`. Sessions may be begun on any thread.
 @safe
 public final class TLSContext: @unchecked Sendable {
-    // `@unchecked`: settled when it is made, and counted by OpenSSL with locks of its own.
+    // `@unchecked`: immutable after creation, and reference-counted by OpenSSL with its own locks.
     let pointer: OpaquePointer
 
     /// Reads both files, each in PEM: the server's certificate followed by those that vouch for it,
@@ -21,7 +21,7 @@ public final class TLSContext: @unchecked Sendable {
         guard let made = unsafe SSL_CTX_new(TLS_server_method()) else { throw .memory }
         unsafe pointer = made
         guard unsafe cairn_ssl_restrict(made) == 1 else { throw .memory }
-        // Without this OpenSSL asks the terminal for a password.
+        // Without this OpenSSL prompts on the terminal for a password.
         unsafe SSL_CTX_set_default_passwd_cb(made) { _, _, _, _ in 0 }
         // The key first: a certificate that it does not fit drops it without a word.
         guard unsafe SSL_CTX_use_PrivateKey_file(made, key, SSL_FILETYPE_PEM) == 1 else {
@@ -50,7 +50,7 @@ public final class TLSContext: @unchecked Sendable {
 
     deinit { unsafe SSL_CTX_free(pointer) }
 
-    /// Where `http/1.1` stands in a list of names, each behind its length (RFC 7301, 3.1).
+    /// The offset of `http/1.1` in a list of names with length prefixes (RFC 7301, 3.1).
     private static func http1(
         _ offered: UnsafePointer<UInt8>?, _ count: Int
     ) -> UnsafePointer<UInt8>? {

@@ -4,17 +4,17 @@
 internal import CSSL
 internal import Glibc
 
-/// What was wrong with the files of a server, or with what a peer sent.
+/// A fault of a server's files, or of a peer's messages.
 public enum TLSError: Error, Hashable, Sendable {
     /// The file is no certificate chain in PEM; why.
     case certificate(String)
-    /// The file is no private key in PEM, or wants a password; why.
+    /// The file is not a private key in PEM, or is encrypted; the reason.
     case key(String)
     /// The private key belongs to another certificate.
     case mismatch
-    /// The peer does not speak TLS as it may be spoken here; what OpenSSL found.
+    /// The peer violates TLS or the allowed versions; OpenSSL's message.
     case peer(String)
-    /// There is no memory for it.
+    /// Out of memory.
     case memory
 
     /// The first error this thread's last call left, in OpenSSL's words; takes all of them away.

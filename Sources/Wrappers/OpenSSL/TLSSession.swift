@@ -32,7 +32,7 @@ public final class TLSSession {
 
     deinit { unsafe SSL_free(session) }
 
-    /// Takes what the client sent, to be understood by `handshake` and `read`.
+    /// Takes bytes received from the client, for `handshake` and `read`.
     public func receive(_ bytes: RawSpan) throws(TLSError) {
         let taken = unsafe bytes.withUnsafeBytes { bytes in
             unsafe BIO_write(incoming, bytes.baseAddress, CInt(bytes.count))
@@ -40,9 +40,9 @@ public final class TLSSession {
         guard bytes.isEmpty || Int(taken) == bytes.byteCount else { throw .memory }
     }
 
-    /// Goes on with the handshake as far as what came allows; true when it is done.
+    /// Continues the handshake with the bytes received so far; true when it is done.
     ///
-    /// Throws `TLSError.peer`; what is to be sent then tells the client why.
+    /// Throws `TLSError.peer`; then the output holds the alert for the client.
     public func handshake() throws(TLSError) -> Bool {
         ERR_clear_error()
         let result = unsafe SSL_do_handshake(session)
@@ -53,13 +53,13 @@ public final class TLSSession {
         return false
     }
 
-    /// What a `read` found.
+    /// The result of a `read`.
     public enum Reading: Sendable {
         /// Plain bytes; there may be more.
         case bytes
-        /// Nothing before more is received.
+        /// No data before more is received.
         case nothing
-        /// The client has said that it sends no more.
+        /// The client has closed its direction.
         case end
     }
 
@@ -80,8 +80,7 @@ public final class TLSSession {
         }
     }
 
-    /// Takes plain bytes, any number, of which `take` gives what is to be sent; throws
-    /// `TLSError.peer`.
+    /// Encrypts plain bytes, any number, for `take` to return; throws `TLSError.peer`.
     public func write(_ plain: RawSpan) throws(TLSError) {
         guard !plain.isEmpty else { return }
         ERR_clear_error()
@@ -91,7 +90,7 @@ public final class TLSSession {
         guard Int(taken) == plain.byteCount else { throw .peer(TLSError.reason()) }
     }
 
-    /// Says that nothing more is written (`close_notify`); `take` gives what is to be sent.
+    /// Closes this direction (`close_notify`); `take` gives the bytes to send.
     public func close() {
         ERR_clear_error()
         _ = unsafe SSL_shutdown(session)

@@ -7,10 +7,10 @@ internal import Synchronization
 public enum AxisOrder {
     private static let known = Mutex<[Int: Bool]>([:])
 
-    /// Whether latitude or northing stands before longitude or easting, as in EPSG:4326; false for
-    /// numbers that are not known.
+    /// Whether latitude or northing precedes longitude or easting, as in EPSG:4326; false for
+    /// unknown numbers.
     ///
-    /// Any thread; about a millisecond the first time a number is asked for.
+    /// Any thread; about a millisecond for the first use of a number.
     public static func isNorthFirst(_ wkid: Int) -> Bool {
         if let order = known.withLock({ $0[wkid] }) { return order }
         let order = (try? CoordinateSystem.wkid(wkid).unit().isNorthFirst) ?? false

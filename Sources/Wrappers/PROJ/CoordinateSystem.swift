@@ -31,7 +31,7 @@ public enum CoordinateSystem: Hashable, Sendable {
 
     /// The unit of the system's x axis.
     ///
-    /// Those of WGS 84 and Web Mercator are known; for any other PROJ reads its database, which
+    /// Those of WGS 84 and Web Mercator are built in; for any other PROJ reads its database, which
     /// takes a millisecond and three megabytes of memory that the process then keeps.
     public func unit() throws(PROJError) -> Unit {
         switch latestWkid {
@@ -41,7 +41,7 @@ public enum CoordinateSystem: Hashable, Sendable {
         }
     }
 
-    /// The same as PROJ's database has it, for every system.
+    /// The unit according to PROJ's database, for every system.
     package func unitInDatabase() throws(PROJError) -> Unit {
         let context = ProjectionContext()
         let system = try context.system(self)
@@ -49,7 +49,7 @@ public enum CoordinateSystem: Hashable, Sendable {
     }
 }
 
-/// A PROJ context: used from one thread at a time, never goes to the network, prints nothing.
+/// A PROJ context: used from one thread at a time, without network access or output.
 @safe
 final class ProjectionContext {
     let handle: OpaquePointer?
@@ -62,7 +62,7 @@ final class ProjectionContext {
 
     deinit { _ = unsafe proj_context_destroy(handle) }
 
-    /// What the definition stands for, whatever kind of system that is; none where it is not known.
+    /// The objects of a definition, of whatever kind of system; empty for an unknown one.
     func objects(_ definition: CoordinateSystem) -> [ProjectionObject] {
         var objects: [OpaquePointer?] = unsafe []
         switch definition {
@@ -132,7 +132,7 @@ final class ProjectionObject {
 
     deinit { _ = unsafe proj_destroy(handle) }
 
-    /// Whether it is a coordinate system whose first two axes place something on a map.
+    /// Whether it is a coordinate system whose first two axes locate a position on a map.
     var isHorizontal: Bool {
         switch unsafe proj_get_type(handle) {
         case PJ_TYPE_GEOGRAPHIC_2D_CRS, PJ_TYPE_GEOGRAPHIC_3D_CRS, PJ_TYPE_PROJECTED_CRS,

@@ -3,7 +3,7 @@
 
 internal import CPROJ
 
-/// Takes coordinates from one system to another and back; used from one thread at a time.
+/// Transforms coordinates from one system to another and back; used from one thread at a time.
 ///
 /// x always comes first: longitude before latitude (in degrees), easting before northing, whatever
 /// order the authority's definition states. Between 4326 and 3857 the spherical formulas are used
@@ -69,7 +69,7 @@ public final class CoordinateTransform {
         if case .same = way { true } else { false }
     }
 
-    /// From source to target; throws `.outsideDomain` when the result is not a finite coordinate.
+    /// Transforms from source to target; throws `.outsideDomain` for a result that is not finite.
     public func forward(x: Double, y: Double) throws(PROJError) -> (x: Double, y: Double) {
         let result =
             switch way {
@@ -81,7 +81,7 @@ public final class CoordinateTransform {
         return try checked(result, of: x, y, in: target)
     }
 
-    /// From target to source; throws `.outsideDomain` when the result is not a finite coordinate.
+    /// Transforms from target to source; throws `.outsideDomain` for a result that is not finite.
     public func inverse(x: Double, y: Double) throws(PROJError) -> (x: Double, y: Double) {
         let result =
             switch way {

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-/// Why a coordinate system is not understood or a coordinate cannot be transformed.
+/// An unknown coordinate system, or a coordinate that cannot be transformed.
 public struct PROJError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What kind of error it is.
+    /// The kind of error.
     public enum Code: Hashable, Sendable {
-        /// PROJ does not know the number or cannot parse the definition.
+        /// Unknown number or unparsable definition.
         case unknownCoordinateSystem
-        /// There is no way from one system to the other.
+        /// No transformation between the two systems.
         case noOperation
-        /// The coordinate lies outside what the projection can express, or is not finite.
+        /// The coordinate is outside the domain of the projection, or is not finite.
         case outsideDomain
     }
 
-    /// What kind of error it is.
+    /// Kind of error.
     public let code: Code
     /// One sentence.
     public let description: String

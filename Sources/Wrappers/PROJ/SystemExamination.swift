@@ -3,7 +3,7 @@
 
 internal import CPROJ
 
-/// What a definition of a coordinate system says, whatever it is called.
+/// The examination of a coordinate system's definition, whatever its name.
 public enum SystemExamination {
     /// Whether a definition is understood, as whatever kind of system.
     public static func isKnown(_ system: CoordinateSystem) -> Bool {
@@ -30,8 +30,8 @@ public enum SystemExamination {
         return nil
     }
 
-    /// Whether a system is Web Mercator stated as Mercator on a sphere of its radius, whatever is
-    /// said of that sphere's datum.
+    /// Whether a system is Web Mercator defined as Mercator on a sphere of its radius, for any
+    /// datum of that sphere.
     public static func isSphericalMercator(
         _ system: CoordinateSystem, at places: [(x: Double, y: Double)]
     ) -> Bool {
@@ -48,18 +48,17 @@ public enum SystemExamination {
 
     /// A definition without the name of its projected system and without the numbers of systems.
     ///
-    /// The name counts in PROJ, which takes what is called like Web Mercator for it whatever
-    /// projection is stated.
+    /// PROJ takes any system named like Web Mercator for it, whatever projection is stated.
     public static func nameless(_ wkt: String) -> String {
         let pattern = /(PROJCS|PROJCRS|PROJECTEDCRS)(\s*[\[\(]\s*)"(?:[^"]|"")*"/.ignoresCase()
         return unnumbered(wkt.replacing(pattern) { match in "\(match.1)\(match.2)\"unnamed\"" })
     }
 
-    /// Without the members `AUTHORITY` and `ID` of systems; those of datums, methods and units
-    /// stay.
+    /// The definition without the members `AUTHORITY` and `ID` of systems; those of datums, methods
+    /// and units stay.
     public static func unnumbered(_ wkt: String) -> String {
         var result: [UInt8] = []
-        // Of each bracket that is open: its keyword, and where the text before that ended.
+        // For each open bracket: its keyword, and the end of the text before it.
         var open: [(keyword: String, start: Int)] = []
         var word: [UInt8] = []
         var isQuoted = false
@@ -92,10 +91,9 @@ public enum SystemExamination {
 
     /// Whether two systems have coordinates at the same places of the same earth: 0.1 m for the
     /// projection, its units, its prime meridian and its ellipsoid, and a kilometre for the datum,
-    /// of which texts say less than numbers.
+    /// which texts define less precisely than numbers.
     ///
-    /// Nil where one of them is not understood, and where none of the coordinates has a place in
-    /// either.
+    /// Nil where one of them is unknown, and where none of the coordinates has a place in either.
     public static func isSame(
         _ left: CoordinateSystem, _ right: CoordinateSystem,
         at places: [(x: Double, y: Double)]
@@ -202,7 +200,7 @@ private final class Geodetic {
 }
 
 extension ProjectionContext {
-    /// The system without what binds it to another datum, and without heights.
+    /// The system without a binding to another datum, and without heights.
     fileprivate func horizontalPart(of system: ProjectionObject) -> ProjectionObject {
         var plain = system
         // One inside the other, in either order.
@@ -223,11 +221,11 @@ extension ProjectionContext {
 }
 
 extension ProjectionObject {
-    /// What it is where that has no place on a map; nil for geographic and projected systems.
+    /// The kind of a system without a place on a map; nil for geographic and projected systems.
     fileprivate var kindWithoutPlace: String? {
         switch unsafe proj_get_type(handle) {
         case PJ_TYPE_GEOGRAPHIC_2D_CRS, PJ_TYPE_GEOGRAPHIC_3D_CRS, PJ_TYPE_PROJECTED_CRS: nil
-        case PJ_TYPE_GEOCENTRIC_CRS: "a geocentric system, whose coordinates are no map's"
+        case PJ_TYPE_GEOCENTRIC_CRS: "a geocentric system, without map coordinates"
         case PJ_TYPE_VERTICAL_CRS: "a vertical system, of heights alone"
         case PJ_TYPE_ENGINEERING_CRS: "an engineering system, local to its site"
         case PJ_TYPE_TEMPORAL_CRS: "a system of times"

@@ -5,7 +5,7 @@ internal import Glibc
 
 /// Spherical Web Mercator (EPSG:3857) by its formulas, vertex by vertex, radius 6 378 137 m.
 ///
-/// Longitudes are not wrapped: 181° lies east of 180°.
+/// Longitudes are not wrapped: 181° is east of 180°.
 public enum WebMercator {
     /// The radius of the sphere in metres.
     public static let radius = 6_378_137.0

@@ -3,7 +3,7 @@
 
 internal import Glibc
 
-/// A system call that failed: which one, on what, and why.
+/// A failed system call: its name, its subject, and the reason.
 public struct PlatformError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The system's error number (`errno`).
     public let code: Int32

@@ -6,19 +6,19 @@ internal import CSQLite
 extension Connection {
     /// Copies the database, as it is at the first step, into a new file, a step at a time.
     ///
-    /// Other connections may go on writing meanwhile; what they commit is not in the copy, and
-    /// cannot leave the write-ahead log before the copy ends. Uses SQLite's online backup.
+    /// Other connections may write meanwhile; their commits are not in the copy, and cannot leave
+    /// the write-ahead log before the copy ends. Uses SQLite's online backup.
     ///
     /// - Parameters:
     ///   - path: The new file.
     ///   - pagesPerStep: Pages copied between two calls of `progress`.
-    ///   - progress: Called with the pages copied so far and those there are; false gives up.
-    /// - Throws: `SQLiteError`; with code 9 (`SQLITE_INTERRUPT`) when `progress` gave up.
+    ///   - progress: Called with the pages copied so far and their total; false cancels.
+    /// - Throws: `SQLiteError`; with code 9 (`SQLITE_INTERRUPT`) when `progress` cancelled.
     public func copy(
         to path: String, pagesPerStep: Int, _ progress: (_ done: Int64, _ total: Int64) -> Bool
     ) throws(SQLiteError) {
         let target = try Connection(path: path, mode: .create)
-        // One read transaction over all steps: else each commit in between would begin it anew.
+        // One read transaction over all steps: else each commit in between would restart the copy.
         try execute("BEGIN")
         defer { rollBack() }
         _ = try integer("SELECT count(*) FROM sqlite_schema")

@@ -5,20 +5,19 @@ internal import CSQLite
 
 /// One connection to one database file.
 ///
-/// It is opened without SQLite's own mutex and may be used by one thread at a time; who holds it
-/// sees to that (it is not `Sendable`, so it can only move, never be shared). Statements keep it
-/// open.
+/// It is opened without SQLite's own mutex and may be used by one thread at a time: it is not
+/// `Sendable`, so it can only move, never be shared. Statements keep it open.
 @safe
 public final class Connection {
     let handle: OpaquePointer
     /// Frames in the write-ahead log after this connection's last commit.
     private let frames: UnsafeMutablePointer<Int32>
-    /// Where the row of a `RowScan` is to go while it steps; nil before the first scan.
+    /// The destination of a `RowScan`'s row while it steps; nil before the first scan.
     private var target: UnsafeMutablePointer<UnsafeMutablePointer<RowCopy>?>?
     /// The file.
     public let path: String
 
-    /// How a file is opened.
+    /// The mode of opening a file.
     public enum Mode: Sendable {
         /// Reading and writing; the file is created when it is missing.
         case create
@@ -28,7 +27,7 @@ public final class Connection {
         case read
     }
 
-    /// Once in a process; without effect where somebody else, GDAL say, has opened a file before.
+    /// Once in a process; without effect if other code, such as GDAL, has opened a file before.
     private static let isWithoutAccount: Bool =
         cairn_sqlite3_keep_no_account_of_memory() == SQLITE_OK
 
@@ -42,8 +41,7 @@ public final class Connection {
             case .write: SQLITE_OPEN_READWRITE
             case .read: SQLITE_OPEN_READONLY
             }
-        // URI: so that `attachReadOnly` can say so; a path begins with `/` or `.`, never with
-        // `file:`.
+        // URI: for `attachReadOnly`; a path begins with `/` or `.`, never with `file:`.
         let flags = access | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | SQLITE_OPEN_URI
         _ = Self.isWithoutAccount
         var opened: OpaquePointer?
@@ -66,8 +64,8 @@ public final class Connection {
         unsafe target?.deallocate()
     }
 
-    /// Where the row of a scan is to be put; throws where SQLite does not take the function that
-    /// puts it there.
+    /// The destination of a scan's row; throws when SQLite does not accept the function that fills
+    /// it.
     func rowTarget() throws(SQLiteError) -> UnsafeMutablePointer<UnsafeMutablePointer<RowCopy>?> {
         if let target = unsafe target { return unsafe target }
         let target = UnsafeMutablePointer<UnsafeMutablePointer<RowCopy>?>.allocate(capacity: 1)
@@ -77,9 +75,9 @@ public final class Connection {
         return unsafe target
     }
 
-    /// Begins to count what this connection's commits put into the write-ahead log.
+    /// Begins to count the frames that this connection's commits add to the write-ahead log.
     ///
-    /// SQLite's own checkpoints, which are made at a number of frames, end with that.
+    /// This ends SQLite's own checkpoints, which are made at a number of frames.
     public func countFrames() {
         _ = unsafe sqlite3_wal_hook(
             handle,
@@ -147,7 +145,7 @@ public final class Connection {
         }
     }
 
-    /// Ends an open transaction without its effects.
+    /// Rolls an open transaction back.
     ///
     /// After a full disk SQLite may have done so itself; then nothing happens.
     public func rollBack() {
@@ -155,7 +153,7 @@ public final class Connection {
         _ = unsafe sqlite3_exec(handle, "ROLLBACK", nil, nil, nil)
     }
 
-    /// What a checkpoint achieved.
+    /// The result of a checkpoint.
     public struct Checkpoint: Hashable, Sendable {
         /// Frames in the write-ahead log before.
         public let frameCount: Int
@@ -163,19 +161,18 @@ public final class Connection {
         public let movedCount: Int
     }
 
-    /// Moves what the write-ahead log holds into the database file, as far as readers allow,
-    /// without waiting for them; with `truncating` the log file is emptied too, if no reader needs
-    /// it.
+    /// Moves the write-ahead log into the database file, as far as readers allow, without waiting
+    /// for them; with `truncating` the log file is emptied too, if no reader needs it.
     public func checkpoint(truncating: Bool = false) throws(SQLiteError) -> Checkpoint {
         var (frames, moved): (Int32, Int32) = (0, 0)
         let mode = truncating ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_PASSIVE
         let code = unsafe sqlite3_wal_checkpoint_v2(handle, nil, mode, &frames, &moved)
-        // BUSY says that a reader kept some frames back, which the counts tell anyway.
+        // BUSY means that a reader kept some frames back, which the counts show anyway.
         if code & 0xff != SQLITE_BUSY { try check(code, "checkpoint") }
         return Checkpoint(frameCount: Int(frames), movedCount: Int(moved))
     }
 
-    /// How many rows the last INSERT, UPDATE or DELETE touched.
+    /// Number of rows changed by the last INSERT, UPDATE or DELETE.
     public var changeCount: Int { Int(unsafe sqlite3_changes64(handle)) }
 
     /// The rowid of the last row that an INSERT of this connection wrote, 0 before the first.

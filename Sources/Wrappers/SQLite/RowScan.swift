@@ -3,19 +3,19 @@
 
 internal import CSQLite
 
-/// A SELECT whose rows are taken whole, for rows that are read by the million.
+/// A SELECT with whole-row access, for rows that are read by the million.
 ///
-/// A `Statement` asks SQLite for each value of a row by a call of its own. Here all of them are the
+/// A `Statement` fetches each value of a row by a call of its own. Here all of them are the
 /// arguments of one SQL function, which copies them, and are read from the copy: a row of eleven
 /// columns costs a third less (decision 0178).
 ///
-/// The rows have to come as they are found: where SQLite sorts them first, `step` throws. Otherwise
-/// it is used as a `Statement`; bound to its connection's thread.
+/// The rows must come unsorted: where SQLite sorts them first, `step` throws. Otherwise it is used
+/// as a `Statement`; bound to its connection's thread.
 @safe
 public struct RowScan: ~Copyable {
     private var statement: Statement
     private var hasBegun = false
-    /// Where the function of the connection puts what it is given.
+    /// The destination of the connection's function.
     private let target: UnsafeMutablePointer<UnsafeMutablePointer<RowCopy>?>
     @usableFromInline let row: UnsafeMutablePointer<RowCopy>
 
@@ -33,7 +33,7 @@ public struct RowScan: ~Copyable {
         unsafe row.deallocate()
     }
 
-    /// Goes on to the next row; false when there is none.
+    /// Advances to the next row; false at the end.
     public mutating func step() throws(SQLiteError) -> Bool {
         unsafe target.pointee = row
         defer { unsafe target.pointee = nil }
@@ -50,8 +50,7 @@ public struct RowScan: ~Copyable {
         return isThere
     }
 
-    /// Makes it ready to be bound and run again; bound values are forgotten, and so is the room for
-    /// a large row.
+    /// Resets the scan; bound values are cleared, and the buffer of a large row is released.
     public mutating func reset() {
         statement.reset()
         hasBegun = false
@@ -91,7 +90,7 @@ public struct RowScan: ~Copyable {
         return unsafe body(row.pointee.bytes(start..<last.start + last.count).bytes)
     }
 
-    /// How many bytes the column's text or blob has.
+    /// Byte count of the column's text or blob.
     @inlinable
     public func byteCount(_ column: Int) -> Int { unsafe row.pointee.value(column).count }
 }
@@ -99,12 +98,12 @@ public struct RowScan: ~Copyable {
 /// The values of one row.
 @safe @usableFromInline
 struct RowCopy {
-    /// The SQL function; not to be called by what a file itself says.
+    /// The SQL function; not callable from the schema of a file.
     static let function = "cairn_row"
     /// The room that is kept from one run to the next.
     private static let usualByteCount = 64 << 10
 
-    /// One value: an integer, or where its bytes lie, behind four that say how many they are.
+    /// One value: an integer, or the offset of its bytes, behind four with their count.
     @usableFromInline
     struct Value {
         @usableFromInline var integer: Int64 = 0
@@ -149,7 +148,7 @@ struct RowCopy {
 
     // MARK: Writing
 
-    /// Has SQLite know the function through which rows are taken, and where it puts them.
+    /// Registers the function through which rows are copied, with its destination.
     static func register(
         _ handle: OpaquePointer, into target: UnsafeMutablePointer<UnsafeMutablePointer<RowCopy>?>
     ) -> Int32 {
@@ -159,7 +158,7 @@ struct RowCopy {
                 let target = unsafe sqlite3_user_data(context)?.assumingMemoryBound(
                     to: UnsafeMutablePointer<RowCopy>?.self)
                 guard let row = unsafe target?.pointee else {
-                    return unsafe sqlite3_result_error(context, "nobody takes the row", -1)
+                    return unsafe sqlite3_result_error(context, "cairn_row outside a scan", -1)
                 }
                 unsafe row.pointee.take(
                     UnsafeBufferPointer(start: arguments, count: Int(count)))
@@ -180,7 +179,7 @@ struct RowCopy {
             var source: UnsafeRawPointer?
             switch unsafe sqlite3_value_type(argument) {
             case SQLITE_TEXT, SQLITE_BLOB:
-                // In this order: the first may change what the second says.
+                // In this order: the first may change the result of the second.
                 unsafe source = unsafe sqlite3_value_blob(argument)
                 value.count = unsafe source == nil ? 0 : Int(sqlite3_value_bytes(argument))
             default: value.integer = unsafe sqlite3_value_int64(argument)
@@ -208,8 +207,8 @@ struct RowCopy {
 }
 
 extension Connection {
-    /// Prepares a SELECT of these columns, separated by commas, whose rows are taken whole; `rest`
-    /// goes on with `FROM`.
+    /// Prepares a SELECT of these columns, separated by commas, with whole-row access; `rest` goes
+    /// on with `FROM`.
     public func scan(_ columns: String, _ rest: String) throws(SQLiteError) -> RowScan {
         try RowScan(self, columns: columns, rest)
     }

@@ -8,12 +8,12 @@ internal import Glibc
 public struct SQLiteError: Error, Hashable, Sendable, CustomStringConvertible {
     /// SQLite's extended result code (`SQLITE_CONSTRAINT_UNIQUE` is 2067).
     public let extendedCode: Int32
-    /// What was being done, `open` or `prepare` or `step`.
+    /// The operation: `open`, `prepare` or `step`.
     public let operation: String
     /// SQLite's own sentence.
     public let reason: String
 
-    /// The `errno` behind an input or output error; 0 when there was none.
+    /// The `errno` of an input or output error; 0 without one.
     public let systemCode: Int32
 
     /// Makes an error.

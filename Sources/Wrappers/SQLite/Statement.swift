@@ -30,7 +30,7 @@ public struct Statement: ~Copyable {
 
     deinit { _ = unsafe sqlite3_finalize(handle) }
 
-    /// Goes on to the next row; false when there is none.
+    /// Advances to the next row; false at the end.
     public mutating func step() throws(SQLiteError) -> Bool {
         let code = unsafe sqlite3_step(handle)
         switch code {
@@ -50,7 +50,7 @@ public struct Statement: ~Copyable {
         reset()
     }
 
-    /// Makes the statement ready to be bound and run again; bound values are forgotten.
+    /// Resets the statement, so that it can be bound and run again; bound values are cleared.
     public mutating func reset() {
         _ = unsafe sqlite3_reset(handle)
         _ = unsafe sqlite3_clear_bindings(handle)
@@ -144,11 +144,10 @@ public struct Statement: ~Copyable {
         }
     }
 
-    /// Runs the statement so many times, ignoring rows, with parameters that lie in these bytes and
-    /// are not copied.
+    /// Runs the statement so many times, ignoring rows, with parameters that are ranges of these
+    /// bytes, not copied.
     ///
-    /// `bind` binds all of them for each time, counted from 0; every one is forgotten before this
-    /// returns.
+    /// `bind` binds all of them for each run, counted from 0; all are cleared before this returns.
     public mutating func run(
         times: Int, lending bytes: RawSpan,
         _ bind: (borrowing Row, _ time: Int) throws(SQLiteError) -> Void
@@ -202,13 +201,13 @@ public struct Statement: ~Copyable {
         return unsafe body(buffer.bytes)
     }
 
-    /// How many bytes the column's text or blob has.
+    /// Byte count of the column's text or blob.
     public func byteCount(_ column: Int) -> Int {
         Int(unsafe sqlite3_column_bytes(handle, Int32(column)))
     }
 }
 
-/// `SQLITE_TRANSIENT`: SQLite copies what it is given before the call returns.
+/// `SQLITE_TRANSIENT`: SQLite copies the bytes before the call returns.
 private var copied: sqlite3_destructor_type {
     unsafe unsafeBitCast(-1, to: sqlite3_destructor_type.self)
 }

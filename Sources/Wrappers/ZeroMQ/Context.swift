@@ -15,7 +15,7 @@ public final class Context: Sendable {
         guard let handle = unsafe zmq_ctx_new() else { throw ZeroMQError("zmq_ctx_new") }
         unsafe self.handle = handle
         unsafe zmq_ctx_set(handle, ZMQ_MAX_SOCKETS, maximumSockets)
-        // Sockets linger only as long as each one says, never for ever.
+        // Sockets linger only for their own setting, never for ever.
         unsafe zmq_ctx_set(handle, ZMQ_BLOCKY, 0)
     }
 

@@ -13,12 +13,12 @@ public struct Frame: ~Copyable {
     public init() { unsafe zmq_msg_init(&message) }
 
     deinit {
-        // `deinit` sees an immutable value; libzmq wants the address of the same 64 bytes.
+        // `deinit` sees an immutable value; libzmq needs the address of the same 64 bytes.
         var last = message
         unsafe zmq_msg_close(&last)
     }
 
-    /// How many bytes it holds.
+    /// Byte count.
     public var byteCount: Int {
         mutating get { unsafe zmq_msg_size(&message) }
     }
@@ -28,11 +28,12 @@ public struct Frame: ~Copyable {
         mutating get { unsafe zmq_msg_more(&message) != 0 }
     }
 
-    /// The descriptor of the connection it came over; nil for a frame made here, such as a routing
-    /// id.
+    /// The descriptor of the connection that delivered it; nil for a frame made here, such as a
+    /// routing id.
     ///
     /// `ZMQ_SRCFD`: a number, not to be used as a file. When the connection ends, the socket's
-    /// monitor says `disconnected` with it, and the number may be given to the next connection.
+    /// monitor reports `disconnected` with it, and the number may be reused for the next
+    /// connection.
     public var connectionDescriptor: Int32? {
         mutating get {
             let descriptor = unsafe zmq_msg_get(&message, ZMQ_SRCFD)
@@ -44,7 +45,7 @@ public struct Frame: ~Copyable {
     public mutating func withBytes<Result, Failure: Error>(
         _ body: (RawSpan) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        // Short messages lie inside the structure itself, so its address must stand still.
+        // Short messages are inside the structure itself, so its address must be stable.
         try unsafe withUnsafeMutablePointer(to: &message) { message throws(Failure) -> Result in
             let buffer = unsafe UnsafeRawBufferPointer(
                 start: zmq_msg_data(message), count: zmq_msg_size(message))

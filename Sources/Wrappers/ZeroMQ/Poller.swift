@@ -12,10 +12,10 @@ internal import Glibc
 public struct Poller: ~Copyable {
     private var items: [zmq_pollitem_t] = unsafe []
 
-    /// Starts with nothing.
+    /// Starts empty.
     public init() {}
 
-    /// Forgets everything.
+    /// Removes all sockets.
     public mutating func removeAll() { unsafe items.removeAll(keepingCapacity: true) }
 
     /// Adds a socket; answers its index.

@@ -3,7 +3,7 @@
 
 internal import Platform
 
-/// Who is at the other end of a ROUTER socket.
+/// The identity of a ROUTER socket's peer.
 ///
 /// libzmq names each connection by a zero byte and a number that no other connection of the socket
 /// has had; a peer may also choose up to 255 bytes of its own (`ZMQ_ROUTING_ID`) and keep them over
@@ -14,7 +14,7 @@ public enum RoutingID: Hashable, Sendable {
     /// Chosen by the peer.
     case chosen([UInt8])
 
-    /// Reads the first frame of what a ROUTER socket received.
+    /// Reads the first frame of a message received by a ROUTER socket.
     public init(_ bytes: RawSpan) {
         self =
             bytes.byteCount == 5 && bytes.byte(at: 0) == 0

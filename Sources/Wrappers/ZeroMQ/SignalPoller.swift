@@ -6,18 +6,17 @@ internal import Glibc
 
 /// Waits for descriptors and for the signals of sockets with one ppoll(2), whatever their number.
 ///
-/// `zmq_poll` asks every socket for its state before and after it waits, two system calls each. A
-/// socket's own descriptor (`ZMQ_FD`) instead becomes readable once when something has happened,
-/// and stays so until the socket has looked at it. So whoever uses this must, after a signal,
-/// receive until there is nothing more, and must look again after every send, which may have
-/// swallowed a signal.
+/// `zmq_poll` checks the state of every socket before and after it waits, two system calls each. A
+/// socket's own descriptor (`ZMQ_FD`) instead becomes readable once after an event, and stays so
+/// until the socket's events are read. So the caller must, after a signal, receive until the socket
+/// is empty, and must check again after every send, which may have consumed a signal.
 public struct SignalPoller: ~Copyable {
     private var items: [pollfd] = []
 
-    /// Starts with nothing.
+    /// Starts empty.
     public init() {}
 
-    /// Forgets everything.
+    /// Removes all descriptors.
     public mutating func removeAll() { items.removeAll(keepingCapacity: true) }
 
     /// Adds a descriptor; items are numbered in the order in which they are added.

@@ -5,7 +5,7 @@ internal import CZeroMQ
 
 /// The options of a socket that Cairn sets, all before `bind` or `connect`.
 public struct SocketOptions: Hashable, Sendable {
-    /// How long unsent messages survive `close`, in milliseconds, 0…60,000: never for ever.
+    /// Time for which unsent messages survive `close`, in milliseconds, 0…60,000: never for ever.
     public var lingerMilliseconds: Int32 = 1000
     /// The most messages waiting to be sent, per peer, ≥ 1.
     public var sendHighWaterMark: Int32 = 1000
@@ -13,12 +13,12 @@ public struct SocketOptions: Hashable, Sendable {
     public var receiveHighWaterMark: Int32 = 1000
     /// The largest frame taken from a peer in bytes; a larger one ends that connection.
     public var maximumFrameByteCount: Int64 = 1 << 20
-    /// How long a connection may take to introduce itself, in milliseconds.
+    /// Timeout of a connection's handshake in milliseconds.
     public var handshakeMilliseconds: Int32 = 5000
-    /// The first pause before connecting again, in milliseconds; it doubles up to the next.
+    /// The first pause before a reconnect, in milliseconds; it doubles up to the next.
     ///
-    /// Short, since who comes first is not refused for long: a worker connects to a lane before the
-    /// supervisor has heard of it and opens it.
+    /// Short, since an early connection is only briefly refused: a worker connects to a lane before
+    /// the supervisor has registered it and opens the lane.
     public var reconnectMilliseconds: Int32 = 1
     /// The longest pause before connecting again, in milliseconds.
     public var reconnectMaximumMilliseconds: Int32 = 100
@@ -26,7 +26,7 @@ public struct SocketOptions: Hashable, Sendable {
     public var onlyConnected = false
     /// ROUTER: a message to a peer that is gone or full is an error, not silence.
     public var routerMandatory = false
-    /// XPUB: every subscription is heard, not only the first of its topic.
+    /// XPUB: every subscription is reported, not only the first of its topic.
     public var everySubscription = false
 
     /// The values above.
@@ -34,7 +34,7 @@ public struct SocketOptions: Hashable, Sendable {
 }
 
 extension Socket {
-    /// Applies options; throws what libzmq refuses.
+    /// Applies options; throws when libzmq refuses one.
     public borrowing func apply(_ options: SocketOptions) throws(ZeroMQError) {
         precondition(
             0...60_000 ~= options.lingerMilliseconds && options.sendHighWaterMark > 0
@@ -57,7 +57,7 @@ extension Socket {
         }
     }
 
-    /// SUB: hears messages whose first frame begins with these bytes.
+    /// SUB: subscribes to messages whose first frame begins with these bytes.
     public borrowing func subscribe(_ prefix: [UInt8]) throws(ZeroMQError) {
         guard unsafe zmq_setsockopt(handle, ZMQ_SUBSCRIBE, prefix, prefix.count) == 0 else {
             throw ZeroMQError("zmq_setsockopt", "ZMQ_SUBSCRIBE")

@@ -12,7 +12,7 @@ internal import Glibc
 public struct Socket: ~Copyable {
     /// The kinds in use.
     public enum Kind: Sendable {
-        /// Asks; may have many questions under way.
+        /// Sends requests; may have many under way.
         case dealer
         /// Answers; a routing id comes before every message.
         case router
@@ -20,7 +20,7 @@ public struct Socket: ~Copyable {
         case push
         /// Gathers messages from its peers.
         case pull
-        /// Publishes, and hears who subscribes.
+        /// Publishes, and receives subscriptions.
         case xpub
         /// Subscribes.
         case sub
@@ -53,7 +53,7 @@ public struct Socket: ~Copyable {
 
     deinit { unsafe zmq_close(handle) }
 
-    /// Closes it; what is unsent lingers in the background as long as the option says.
+    /// Closes the socket; unsent messages linger in the background as long as the option allows.
     public consuming func close() {}
 
     /// Listens at `ipc://path`.
@@ -63,14 +63,14 @@ public struct Socket: ~Copyable {
         }
     }
 
-    /// Stops listening, in the background: a monitor hears `closed` when the path is free.
+    /// Unbinds, in the background: a monitor reports `closed` when the path is free.
     public borrowing func unbind(_ endpoint: String) throws(ZeroMQError) {
         guard unsafe zmq_unbind(handle, endpoint) == 0 else {
             throw ZeroMQError("zmq_unbind", endpoint)
         }
     }
 
-    /// Connects, now or as soon as somebody listens there.
+    /// Connects, now or as soon as the endpoint is bound.
     public borrowing func connect(_ endpoint: String) throws(ZeroMQError) {
         guard unsafe zmq_connect(handle, endpoint) == 0 else {
             throw ZeroMQError("zmq_connect", endpoint)
@@ -83,8 +83,8 @@ public struct Socket: ~Copyable {
     /// first can answer false.
     public borrowing func send(_ bytes: RawSpan, more: Bool) throws(ZeroMQError) -> Bool {
         let flags = ZMQ_DONTWAIT | (more ? ZMQ_SNDMORE : 0)
-        // Twice: a first EAGAIN may only mean that libzmq has not looked at its own mailbox for a
-        // while (it checks at most once per millisecond); reading the events makes it look.
+        // Twice: a first EAGAIN may only mean that libzmq has not read its own mailbox for a while
+        // (it checks at most once per millisecond); reading the events makes it do so.
         for attempt in 0..<2 {
             let sent = unsafe bytes.withUnsafeBytes { buffer in
                 unsafe zmq_send(handle, buffer.baseAddress, buffer.count, flags)
@@ -103,7 +103,7 @@ public struct Socket: ~Copyable {
         try unsafe send(bytes.span.bytes, more: more)
     }
 
-    /// Receives one frame into `frame`; false when there is none.
+    /// Receives one frame into `frame`; false for an empty queue.
     public borrowing func receive(_ frame: inout Frame) throws(ZeroMQError) -> Bool {
         while true {
             if unsafe zmq_msg_recv(&frame.message, handle, ZMQ_DONTWAIT) >= 0 { return true }
@@ -113,8 +113,7 @@ public struct Socket: ~Copyable {
         }
     }
 
-    /// Whether a message can be sent; looks at what has happened to the socket, which takes its
-    /// signal down.
+    /// Whether a message can be sent; reads the socket's events, which clears its signal.
     public borrowing func hasRoom() throws(ZeroMQError) -> Bool {
         try events() & Int32(ZMQ_POLLOUT) != 0
     }
@@ -123,7 +122,7 @@ public struct Socket: ~Copyable {
         try option(ZMQ_EVENTS, "ZMQ_EVENTS")
     }
 
-    /// The descriptor by which the socket says that something has happened to it (`ZMQ_FD`).
+    /// The descriptor that signals events of the socket (`ZMQ_FD`).
     borrowing func signalDescriptor() throws(ZeroMQError) -> Int32 {
         try option(ZMQ_FD, "ZMQ_FD")
     }

@@ -4,7 +4,7 @@
 internal import CZeroMQ
 internal import Platform
 
-/// What happened to one connection of a monitored socket.
+/// An event of one connection of a monitored socket.
 public struct SocketEvent: Hashable, Sendable {
     /// The happenings that Cairn listens for.
     public enum Kind: Hashable, Sendable {
@@ -12,7 +12,7 @@ public struct SocketEvent: Hashable, Sendable {
         case accepted
         /// The two sides have agreed: from here on messages flow.
         case handshakeSucceeded
-        /// What connected does not speak the protocol, or gave up before it was done.
+        /// The peer does not speak the protocol, or gave up during the handshake.
         case handshakeFailed
         /// A connection ended; `value` is its descriptor.
         case disconnected
@@ -24,13 +24,13 @@ public struct SocketEvent: Hashable, Sendable {
         case other
     }
 
-    /// What happened.
+    /// The kind of event.
     public let kind: Kind
     /// A descriptor or error number, by kind.
     public let value: Int32
 }
 
-/// Hears of the connections of one socket; belongs to the same thread as that socket.
+/// Monitors the connections of one socket; confined to the same thread as that socket.
 public struct SocketMonitor: ~Copyable {
     /// The socket to poll.
     public let socket: Socket
@@ -55,15 +55,15 @@ public struct SocketMonitor: ~Copyable {
         socket = pair
     }
 
-    /// Ends the monitoring of a socket; to be called before the monitor goes.
+    /// Ends the monitoring of a socket; to be called before the monitor is released.
     ///
-    /// libzmq tells a monitor from its I/O thread, and waits there for ever when nobody listens any
-    /// more: a socket that is closed tells of its connections until the reaper has got to it.
+    /// libzmq writes to a monitor from its I/O thread, and blocks there for ever without a reader:
+    /// a closed socket reports its connections until the reaper has got to it.
     public static func stop(_ target: borrowing Socket) {
         _ = unsafe zmq_socket_monitor(target.handle, nil, 0)
     }
 
-    /// The next event; nil when there is none.
+    /// The next event; nil for none.
     public borrowing func next(_ frame: inout Frame) throws(ZeroMQError) -> SocketEvent? {
         guard try socket.receive(&frame) else { return nil }
         let event = frame.withBytes { bytes -> SocketEvent in

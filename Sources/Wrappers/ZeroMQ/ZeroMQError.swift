@@ -4,7 +4,7 @@
 internal import CZeroMQ
 internal import Glibc
 
-/// A libzmq call that failed: which one, on what, and why.
+/// A failed libzmq call: its name, its subject, and the reason.
 public struct ZeroMQError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The error number (`zmq_errno`).
     public let code: Int32
@@ -13,7 +13,7 @@ public struct ZeroMQError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The endpoint or option; may be empty.
     public let subject: String
 
-    /// Takes the calling thread's `zmq_errno`; call right after what failed.
+    /// Takes the calling thread's `zmq_errno`; call right after the failed function.
     init(_ operation: String, _ subject: String = "") {
         code = zmq_errno()
         self.operation = operation

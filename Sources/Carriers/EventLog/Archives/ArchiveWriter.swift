@@ -10,9 +10,8 @@ internal import SQLite
 /// again.
 ///
 /// It reads over a connection of its own and changes nothing of the log; `SQLiteEventStore.adopt`
-/// does, once the copy has been verified. Killed at any moment, it leaves at most a file that
-/// nobody refers to; one that has no name yet is removed by whoever opens the log next. Blocks on
-/// the disk; any thread.
+/// does, once the copy has been verified. A crash leaves at most an unreferenced file; one without
+/// its final name is removed when the log is next opened. Blocks on the disk; any thread.
 public struct ArchiveWriter {
     /// Events copied or checked between two calls of `progress`.
     static let step: Int64 = 5_000
@@ -26,15 +25,15 @@ public struct ArchiveWriter {
         folder = LogArchive.folder(ofLog: path)
     }
 
-    /// Called between two steps with what is done and what there is to do; a throw gives up.
+    /// Called between two steps with the work done and in total; an error ends the operation.
     public typealias Progress = (_ done: Int64, _ total: Int64) throws(Failure) -> Void
 
     /// Copies the events after the floor up to `position`, in whole commit batches, and verifies
     /// the copy.
     ///
-    /// The newest batch of the log is never archived. Throws `Failure`: `invalidParameter` where
-    /// there is nothing to archive, or the log ends before `position`, `corrupt` where the log does
-    /// not verify, `noSpace`, and what `progress` throws.
+    /// The newest batch of the log is never archived. Throws `Failure`: `invalidParameter` for an
+    /// empty range, or a `position` beyond the log's end, `corrupt` for a log that does not verify,
+    /// `noSpace`, and errors of `progress`.
     public func write(
         through position: Int64, progress: Progress = { _, _ in }
     ) throws(Failure) -> LogArchive {
@@ -140,7 +139,7 @@ public struct ArchiveWriter {
         }
         guard position == last, try archive.chainHash(at: last) == hash else {
             throw Failure(
-                .corrupt, "the copy of the events \(floor + 1) to \(last) is not what the log holds"
+                .corrupt, "the copy of the events \(floor + 1) to \(last) differs from the log"
             )
         }
     }

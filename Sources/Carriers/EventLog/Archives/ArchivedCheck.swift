@@ -4,22 +4,21 @@
 internal import CairnCore
 internal import SQLite
 
-/// Compares what the file of a log keeps of events that lie in archives with those events: their
-/// ids, and where their streams and categories end.
+/// Compares the log file's records of archived events with the archives: ids, and the ends of
+/// streams and categories.
 ///
-/// ``fault(in:of:after:through:)`` finds what the file says too little of. What it says too much of
-/// is a matter of numbers: streams count up from 0, so where none ends too early and together they
-/// have as many events as are archived, each ends where it should.
+/// ``fault(in:of:after:through:)`` finds missing entries. Surplus entries follow from counts:
+/// streams count up from 0, so if no end is too low and the sum equals the number of archived
+/// events, each end is right.
 enum ArchivedCheck {
-    /// The last event that is no longer in the file: the floor, or less while what lies below that
-    /// is being removed.
+    /// The last evicted event: the floor, or less while the eviction up to it is under way.
     private static let evicted = """
         SELECT coalesce(min(last, coalesce((SELECT min(position) FROM event) - 1, last)), 0)
         FROM (SELECT max(last) AS last FROM archive)
         """
 
-    /// An event of an archive, of those after `after`, of which the log's file says too little; nil
-    /// for none.
+    /// A fault at an archived event after `after` for which the log's file lacks an entry; nil for
+    /// none.
     static func fault(
         in log: Connection, of archive: Connection, after: Int64, through: Int64
     ) throws(SQLiteError) -> LogFault? {
@@ -47,12 +46,12 @@ enum ArchivedCheck {
 
     /// The last event of a stream or category among some.
     private struct End {
-        /// What the file should say at least.
+        /// The least position that the file must record.
         var number: Int64
         var position: Int64
     }
 
-    /// The first of the ends that lie behind the one that the file says.
+    /// The first stream or category whose recorded end is too low.
     private static func fault(
         _ kind: String, _ ends: [Int64: End], _ log: Connection, _ archive: Connection
     ) throws(SQLiteError) -> LogFault? {
@@ -74,8 +73,7 @@ enum ArchivedCheck {
         return first
     }
 
-    /// Whether the file has as many ids as events lie in archives, and its streams as many of
-    /// those.
+    /// Whether the counts of ids and of stream positions equal the number of archived events.
     static func totals(in log: Connection) throws(SQLiteError) -> LogFault? {
         // One statement, and so of one moment.
         var totals = try log.prepare(
@@ -96,8 +94,7 @@ enum ArchivedCheck {
         return message.map { LogFault(position: max(1, last), message: $0) }
     }
 
-    /// Where each category ends in the archives, as the file says; and the last event that is no
-    /// longer in the file.
+    /// The recorded end of each category in the archives, and the last evicted event.
     static func categories(
         in log: Connection
     ) throws(SQLiteError) -> (ends: [(name: String, position: Int64)], evicted: Int64) {

@@ -6,12 +6,10 @@ public import FoundationEssentials
 internal import Platform
 internal import SQLite
 
-/// Reads a whole log: its file and, below the file's floor, the archives that the first part of it
-/// has been moved to.
+/// Reads a whole log: its file and, below the file's floor, its archives.
 ///
-/// Whoever reads does not notice where an event lies. Where an archive is not in its folder,
-/// reading it is a failure that names it (`archived`), never an empty page. Used by one thread at a
-/// time.
+/// Archives are transparent to the reader. A missing archive is a failure that names it
+/// (`archived`), never an empty page. Used by one thread at a time.
 public final class ArchivedLogReader: EventReader {
     /// Archives kept open at most.
     private static let openBound = 8
@@ -33,10 +31,10 @@ public final class ArchivedLogReader: EventReader {
     /// The last global position.
     public func head() throws(Failure) -> Int64 { try live.head() }
 
-    /// The global position up to which events lie in archives; 0 for none.
+    /// The global position up to which events are archived; 0 for none.
     public func floor() throws(Failure) -> Int64 { try live.floor() }
 
-    /// Which log it is: another one after each restore; nil for a file of version 1.
+    /// The log's incarnation, new after each restore; nil for a file of version 1.
     public func incarnation() throws(Failure) -> UUID? { try live.incarnation() }
 
     /// The stream's last position; nil when it has no event.
@@ -96,7 +94,7 @@ public final class ArchivedLogReader: EventReader {
         return page
     }
 
-    /// Reads file after file until a bound is met; whether there was nothing more to read.
+    /// Reads file after file until a bound is met; whether the end was reached.
     private func gather<Slice>(
         _ range: ReadRange,
         read: (SQLiteEventReader, ReadRange) throws(Failure) -> Slice,
@@ -107,7 +105,7 @@ public final class ArchivedLogReader: EventReader {
             let archive = try archive(after: rest.after)
             let file = if let archive { try reader(of: archive) } else { live }
             let slice = try read(file, rest)
-            // What was in the file a moment ago may be in an archive now.
+            // Events that were in the file a moment ago may have been archived since.
             if archive == nil, try live.floor() > rest.after { continue }
             let added = add(slice)
             guard let archive, added.isLast else { return added.isLast }
@@ -118,7 +116,7 @@ public final class ArchivedLogReader: EventReader {
         }
     }
 
-    /// The archive that holds the event after a position; nil where that lies in the file.
+    /// The archive that holds the event after a position; nil when the log's file does.
     private func archive(after position: Int64) throws(Failure) -> LogArchive? {
         guard try live.floor() > position else { return nil }
         return try live.archives().first { $0.last > position }
@@ -148,16 +146,16 @@ public final class ArchivedLogReader: EventReader {
 
     // MARK: Verifying
 
-    /// Checks whole commit batches, in archives as in the file, that each begins where the one
-    /// before it ends, and what the file keeps of archived events.
+    /// Verifies whole commit batches in archives and file, their connection, and the file's records
+    /// of archived events.
     public func verify(after: Int64, limit: Int) throws(Failure) -> VerifyPage {
         while true {
             let archive = try archive(after: after)
             guard let archive else {
                 var page = try live.verify(after: after, limit: limit)
-                // What was in the file a moment ago may be in an archive now.
+                // Events that were in the file a moment ago may have been archived since.
                 guard try live.floor() <= after else { continue }
-                // A single batch is asked for because of its hash, and in a hurry.
+                // A single batch is read for its hash, where latency counts.
                 if page.fault == nil, limit > 1, page.checkedThrough >= page.head,
                     let fault = try archivedFault()
                 {
@@ -186,7 +184,7 @@ public final class ArchivedLogReader: EventReader {
         }
     }
 
-    /// What the file says too much of archived events.
+    /// A fault for surplus entries about archived events.
     private func archivedFault() throws(Failure) -> LogFault? {
         guard try floor() > 0 else { return nil }
         if let fault = try live.query({ () throws(SQLiteError) in
@@ -205,21 +203,22 @@ public final class ArchivedLogReader: EventReader {
                         try read(ReadRange(after: position - 1, limit: 1)).events.first?.stream
                         .category == category
                 } catch {
-                    // That an archive is not in its place is told of its own pages.
+                    // The pages of a missing archive report it.
                     guard error.code == .archived else { throw error }
                 }
             }
             guard !isThere else { continue }
             return LogFault(
                 position: max(1, min(position, found.evicted)),
-                message: "the category '\(category)' does not end with the archived event "
-                    + "\(position), as the log's file says")
+                message: "the log's file states \(position) as the last archived event of the "
+                    + "category '\(category)', which has another")
         }
         return nil
     }
 
-    /// Where a file begins after `after`: the hash it begins with is that with which the one before
-    /// it ends, if that is there to be asked.
+    /// The fault of a hash chain that breaks at the beginning of the file after `after`.
+    ///
+    /// Its initial hash must equal the final hash of the file before it, if that is present.
     private func joined(
         _ page: VerifyPage, after: Int64, to file: SQLiteEventReader
     ) throws(Failure) -> VerifyPage {

@@ -13,14 +13,14 @@ public enum LogBackup {
 
     /// Copies a log file as it is now into a new file, which is a log file itself.
     ///
-    /// Appends go on meanwhile and are not in the copy. To be called in the process that writes the
-    /// log. What archives hold is not copied. Throws `Failure`: `conflict` when the file exists,
-    /// `noSpace`, `unreadable`, and what `progress` throws; then nothing is left behind.
+    /// Appends continue meanwhile and are not in the copy. To be called in the process that writes
+    /// the log. Archives are not copied. Throws `Failure`: `conflict` when the file exists,
+    /// `noSpace`, `unreadable`, and errors of `progress`; then nothing is left behind.
     ///
     /// - Parameters:
     ///   - path: The log's file.
     ///   - target: The new file.
-    ///   - progress: Called after each step with the pages copied and those there are.
+    ///   - progress: Called after each step with the pages copied and their total.
     /// - Returns: The last global position in the copy.
     @discardableResult
     public static func write(
@@ -62,26 +62,25 @@ public enum LogBackup {
         }
     }
 
-    /// What a restore has done.
+    /// The result of a restore.
     public struct Restored: Hashable, Sendable, Codable {
         /// The last global position of the log now.
         public var head: Int64
         /// The log's incarnation now: 1 and one more for each restore.
         public var incarnation: Int64
-        /// Where the files of the log before lie; nil when there was none.
+        /// The folder of the replaced log's files; nil without an earlier log.
         public var replaced: String?
         /// Archives that hold the log's first part but are not in their folder.
         public var missingArchives: [String]
     }
 
-    /// Puts a backup in the place of a log, which nobody may have open.
+    /// Replaces a log, which no process may have open, with a backup.
     ///
-    /// The copy is verified first. It becomes a new incarnation of the log, and every writer of
-    /// before is fenced: a process that goes on with what it read from the log of before is refused
-    /// or stops. The old files are kept beside it. Killed at any moment, it leaves the log of
-    /// before or the new one, and perhaps a copy that whoever opens the log next removes. Throws
-    /// `Failure`: `conflict` while the log is in use, `corrupt`, `unreadable`, `newerVersion`,
-    /// `noSpace`.
+    /// The copy is verified first. It becomes a new incarnation of the log, which fences every
+    /// earlier writer: a process that goes on from the replaced log is refused or stops. The old
+    /// files are kept beside it. A crash leaves the old log or the new one, and perhaps a copy that
+    /// is removed when the log is next opened. Throws `Failure`: `conflict` while the log is in
+    /// use, `corrupt`, `unreadable`, `newerVersion`, `noSpace`.
     public static func restore(_ backup: String, to path: String) throws(Failure) -> Restored {
         // Held to the end.
         let lock = try SQLiteEventStore.lock(path)
@@ -132,14 +131,13 @@ public enum LogBackup {
         }
     }
 
-    /// Moves the files of the log before into a folder beside it; the log itself stays where it is
-    /// until the new one takes its name.
+    /// Moves the files of the old log into a folder beside it; the log itself stays in place until
+    /// the new one takes its name.
     private static func setAside(_ path: String) throws(Failure) -> String? {
         guard FileManager.default.fileExists(atPath: path) else { return nil }
         let aside = folder(of: path) + "/replaced-" + UUID.timeOrdered().uuidString.lowercased()
         do {
-            // What a crash left in the write-ahead log goes into the file, if that can still be
-            // read.
+            // The write-ahead log that a crash left is moved into the file, if still readable.
             if let old = try? Connection(path: path, mode: .write) {
                 _ = try? old.checkpoint(truncating: true)
             }
@@ -152,7 +150,7 @@ public enum LogBackup {
                     atPath: path + suffix, toPath: aside + "/events.sqlite" + suffix)
             }
         } catch {
-            throw Failure(.unreadable, "the log before cannot be set aside in '\(aside)': \(error)")
+            throw Failure(.unreadable, "the old log cannot be moved to '\(aside)': \(error)")
         }
         return aside
     }

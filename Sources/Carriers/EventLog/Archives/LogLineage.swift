@@ -5,7 +5,7 @@ public import CairnCore
 public import FoundationEssentials
 internal import SQLite
 
-/// Which logs a log goes on from: a restore makes it another one, which has the events of the one
+/// The ancestry of a log: a restore begins a new incarnation, which has the events of the one
 /// before up to the backup's end.
 public struct LogLineage: Hashable, Sendable {
     /// A log, with the last event that it has from the one before.
@@ -17,14 +17,14 @@ public struct LogLineage: Hashable, Sendable {
     /// Oldest first.
     private var entries: [Entry] = []
 
-    /// Of a log that does not say which one it is.
+    /// The lineage of a log without an incarnation.
     public init() {}
 
     /// Adds the next restore; `after` is where the restored backup ended.
     mutating func append(_ id: UUID, after: Int64) { entries.append(Entry(id: id, after: after)) }
 
-    /// Whether the events up to a sequence number of an incarnation are those of this log; true
-    /// where the log does not say which one it is.
+    /// Whether the events up to a sequence number of an incarnation are those of this log; true for
+    /// a log without an incarnation.
     public func holds(_ sequence: Int64, of incarnation: UUID) -> Bool {
         guard !entries.isEmpty else { return true }
         guard let place = entries.lastIndex(where: { $0.id == incarnation }) else { return false }
@@ -33,7 +33,7 @@ public struct LogLineage: Hashable, Sendable {
 }
 
 extension SQLiteEventReader {
-    /// Which logs the file goes on from; throws `Failure` where it cannot be read.
+    /// The file's lineage; throws `Failure` when it cannot be read.
     public func lineage() throws(Failure) -> LogLineage {
         var lineage = LogLineage()
         guard hasFloor else { return lineage }

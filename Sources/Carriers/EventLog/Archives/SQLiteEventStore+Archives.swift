@@ -6,7 +6,7 @@ internal import FoundationEssentials
 internal import Platform
 internal import SQLite
 
-/// What changes in the file when its first part has been archived; inside a transaction each.
+/// Changes to the file when its first part has been archived, each inside a transaction.
 extension SQLiteEventStore {
     static func store(_ archive: LogArchive, in connection: Connection) throws(SQLiteError) {
         var insert = try connection.prepare(
@@ -39,8 +39,10 @@ extension SQLiteEventStore {
         return try connection.integer("SELECT min(position) FROM event") ?? .max <= floor
     }
 
-    /// Removes events at or before `floor`, the first ones first, and keeps what has to be known of
-    /// them: their ids, the ends of their streams and categories, and the hash of the last batch.
+    /// Removes events at or before `floor`, the first ones first.
+    ///
+    /// It keeps their ids, the ends of their streams and categories, and the hash of the last
+    /// batch.
     static func evict(
         through floor: Int64, limit: Int, from connection: Connection
     ) throws(SQLiteError) -> Bool {
@@ -67,7 +69,7 @@ extension SQLiteEventStore {
         return last < floor
     }
 
-    /// Of a run that goes on after `last`, what comes after it stays.
+    /// Removes runs through `last`; the rest of a run that goes on after it stays.
     private static func forgetRuns(of kind: String, through last: Int64) -> String {
         """
         INSERT INTO \(kind)_run SELECT \(kind), \(last + 1), first + count - 1 - \(last)

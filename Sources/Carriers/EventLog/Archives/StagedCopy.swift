@@ -5,8 +5,8 @@ internal import CairnCore
 internal import FoundationEssentials
 internal import Platform
 
-/// A copy of a log, or of a part of it, that is being made: `.staged-<id>` in the folder where it
-/// gets its name, with SQLite's own files beside it.
+/// A copy of a log, or of a part of it, in the making: `.staged-<id>` in the folder where it gets
+/// its name, with SQLite's own files beside it.
 ///
 /// In the folders of a log only the holder of its lock makes any.
 enum StagedCopy {
@@ -23,7 +23,7 @@ enum StagedCopy {
         for suffix in suffixes { OutputFile.remove(path + suffix) }
     }
 
-    /// Removes what processes that were killed have left in the folders of the log at `path`, whose
+    /// Removes the staged copies of killed processes from the folders of the log at `path`, whose
     /// lock the caller holds.
     static func removeAbandoned(ofLog path: String) {
         for folder in [LogBackup.folder(of: path), LogArchive.folder(ofLog: path)] {

@@ -13,7 +13,7 @@ struct HashChain {
     init() {}
     init(value: [UInt8]) { self.value = value }
 
-    /// Goes on over a batch.
+    /// Extends the chain by a batch.
     mutating func add(_ batch: CanonicalRecords) {
         var hash = SHA256()
         hash.update(value)

@@ -5,12 +5,10 @@ internal import CairnCore
 internal import Platform
 internal import SQLite
 
-/// Compares the ids of events with a table of ids, many at a time: both in their order, side by
-/// side.
+/// Compares the ids of events with a table of ids, many at a time: a merge of both in id order.
 ///
-/// Ids mostly begin with their time, so those of neighbours lie close together: the step from row
-/// to row costs a part of what a look for each from the top of the tree does. Where they lie far
-/// apart it looks.
+/// Ids mostly begin with their time, so those of neighbours are close together: a step from row to
+/// row costs a fraction of a search from the root of the tree. Distant ids are searched for.
 struct IDCheck: ~Copyable {
     /// Rows of other ids that are passed by before the next id is looked for.
     private static let strideBound = 12
@@ -33,7 +31,7 @@ struct IDCheck: ~Copyable {
         _ row: borrowing RowScan, _ column: Int, at position: Int64
     ) throws(LogFault) {
         guard let id = Self.id(in: row, column) else {
-            throw LogFault(position: position, message: "its id has not 16 bytes")
+            throw LogFault(position: position, message: "its id does not have 16 bytes")
         }
         if let last = held.last, last.id > id { isInOrder = false }
         held.append((id, position))
@@ -47,14 +45,13 @@ struct IDCheck: ~Copyable {
         }
     }
 
-    /// The first of the events that were taken of which the table says something else; it says
-    /// nothing of those after `through`.
+    /// The first event taken, up to `through`, that the table contradicts.
     mutating func fault(through: Int64) throws(SQLiteError) -> LogFault? {
         if !isInOrder { held.sort { ($0.id, $0.position) < ($1.id, $1.position) } }
         isInOrder = true
         defer { find.reset() }
         var first: LogFault?
-        // The row at hand; the first one greater than all ids is none.
+        // The current row; nil after the last id.
         var row: UInt128?
         var isEnd = false
         for (id, position) in held {

@@ -4,20 +4,18 @@
 internal import CairnCore
 internal import SQLite
 
-/// Compares what the file says of where events lie with neighbouring events, as a verification
-/// meets them.
+/// Compares the file's indexes with neighbouring events as a verification reads them.
 ///
-/// It asks while a statement of the verification stands at a row: what it finds is of the same
-/// moment as the events.
+/// It runs while a statement of the verification stands at a row, so both see the same snapshot.
 struct IndexCheck: ~Copyable {
-    /// What a statement has to select beyond the columns of records.
+    /// The columns that a statement must select beyond those of records.
     static let columns = "event.category"
     private static let idColumn = 4
     private static let categoryColumn = 10
 
     /// The last event that is in the indexes; nil before the first is taken.
     private var through: Int64?
-    /// Where the indexed events that were taken lie, as the events say themselves.
+    /// The runs of the indexed events taken, computed from the events.
     private var runs = EventRuns()
     private var window: ClosedRange<Int64>?
     /// The categories of streams that were met.
@@ -40,7 +38,7 @@ struct IndexCheck: ~Copyable {
                 + "ON category.number = stream.category WHERE stream.number = ?1")
         let findNext = try connection.prepare(
             "SELECT stream, category FROM event WHERE position = ?1")
-        // Categories that are asked for runs though no event at hand is of them.
+        // Categories whose runs are read although no event at hand belongs to them.
         let readCategories = try connection.prepare(
             "SELECT number FROM category LIMIT \(AppendLimits.categoryCount)")
         let readStreamRuns = try connection.prepare(Self.runs(of: "stream"))
@@ -55,7 +53,7 @@ struct IndexCheck: ~Copyable {
         self.readCategoryRuns = readCategoryRuns
     }
 
-    /// The rows of ?1 that begin at or before ?3, from that on in which ?2 lies.
+    /// The rows of ?1 that begin at or before ?3, from the row that contains ?2.
     ///
     /// No `RowScan`: in a file of version 1 or 2 they have to be sorted.
     private static func runs(of kind: String) -> String {
@@ -130,10 +128,10 @@ struct IndexCheck: ~Copyable {
 
     // MARK: Neighbours
 
-    /// The first of the events that were taken of which the indexes say something else.
+    /// The first event taken that the indexes contradict.
     ///
-    /// - Parameter isOpen: Whether the event after the last one taken is looked at too: a run must
-    ///   not go on into an event of something else.
+    /// - Parameter isOpen: Whether the event after the last one taken is checked too: a run must
+    ///   not continue into another stream or category.
     mutating func fault(isOpen: Bool) throws(SQLiteError) -> LogFault? {
         guard let through else { return nil }
         var first = try ids.fault(through: through)
@@ -190,13 +188,13 @@ struct IndexCheck: ~Copyable {
     }
 }
 
-/// What an index says of one stream or category, within some events.
+/// The index's runs of one stream or category, within a range of events.
 private struct NamedRuns {
     /// Apart from each other, in the order of the log.
     var runs: [ClosedRange<Int64>] = []
     /// The last event that a row names, within or behind.
     var reach = Int64.min
-    /// Where a row lies that names no event, or one that another row names.
+    /// Position of a row that names no event, or one that another row names.
     var malformed: Int64?
 
     mutating func append(first: Int64, count: Int64, in window: ClosedRange<Int64>) {
@@ -228,7 +226,7 @@ private struct NamedRuns {
             })
         else { return strange }
         let (held, named) = (Self.run(held, index), Self.run(runs, index))
-        // Where they differ first: at the one's beginning, or behind the shorter one's end.
+        // The first difference: at the one's beginning, or behind the shorter one's end.
         let isLeftOut =
             held.lowerBound == named.lowerBound
             ? held.upperBound > named.upperBound : held.lowerBound < named.lowerBound
@@ -242,7 +240,7 @@ private struct NamedRuns {
             : Self.strange(kind, position)
     }
 
-    /// A run that goes on behind the events at hand, though the next one `isSame` not.
+    /// A run that extends behind the events at hand, though the next one is not of its kind.
     func fault(
         _ kind: String, after window: ClosedRange<Int64>, _ isSame: Bool
     ) -> LogFault? {

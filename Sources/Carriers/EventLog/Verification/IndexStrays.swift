@@ -6,12 +6,12 @@ internal import SQLite
 
 /// Rows of the indexes that no event leads to.
 ///
-/// A page of a verification asks for what the events at hand lead to: their ids, their streams,
-/// most categories. Whether there is more is a matter of numbers: once each event was found where
-/// it belongs, the indexes name as many as there are, or some row is a stray.
+/// A page of a verification looks up the ids, the streams and most categories of the events at
+/// hand. Surplus rows follow from counts: once each event was found where it belongs, an index with
+/// more rows than events has a stray.
 enum IndexStrays {
-    /// Where the first stray lies, if there are more rows than events; nil too where something is
-    /// left out, which pages find.
+    /// The position of the first stray, if there are more rows than events; nil also for missing
+    /// rows, which pages find.
     static func fault(in connection: Connection) throws(SQLiteError) -> LogFault? {
         // One statement, and so of one moment.
         var totals = try connection.prepare(
@@ -41,7 +41,7 @@ enum IndexStrays {
         return first
     }
 
-    /// How many events the rows name; one that names none counts as one.
+    /// Number of events that the rows name; a row without an event counts as one.
     private static func count(_ table: String) -> String {
         // A sum of integers would fail where it is too great for one.
         "SELECT total(max(count, 1)) FROM \(table)"

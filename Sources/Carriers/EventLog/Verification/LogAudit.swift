@@ -5,29 +5,29 @@ public import CairnCore
 internal import Platform
 internal import Synchronization
 
-/// Verifies the whole file of a log, pages of it side by side.
+/// Verifies the whole file of a log, with pages in parallel.
 ///
-/// The chain makes no page wait for the one before it: each begins with the hash that the file has
-/// at the end of a batch, and the page before finds out whether that is the right one.
+/// The hash chain makes no page wait for the one before it: each begins with the recorded hash at
+/// the end of a batch, and the page before verifies that hash.
 public enum LogAudit {
     private struct State {
         var next: Int64
-        /// Whether somebody has gone to look for rows of the indexes that no event leads to.
+        /// Whether a thread has taken the search for rows of the indexes that no event leads to.
         var isSeekingStrays = false
         /// The first of these, which counts once the pages have found every event in its place.
         var stray: LogFault?
         let head: Int64
         let pageSize: Int
-        /// The first fault so far, or what was known of the end.
+        /// The first fault so far, or the verified end.
         var page: VerifyPage?
         var failure: Failure?
     }
 
-    /// Checks what the file at `path` holds after its floor, as `SQLiteEventReader.verify` does, on
-    /// so many threads.
+    /// Verifies the file at `path` after its floor, as `SQLiteEventReader.verify` does, on so many
+    /// threads.
     ///
-    /// Blocks. Returns the last page, or that with the first fault. Throws `Failure` when the file
-    /// cannot be read.
+    /// Blocks. Returns the last page, or the one with the first fault. Throws `Failure` when the
+    /// file cannot be read.
     public static func verify(
         path: String, threadCount: Int = 2, pageSize: Int = 10_000
     ) throws(Failure) -> VerifyPage {
@@ -36,7 +36,7 @@ public enum LogAudit {
         let shared = Shared(State(next: floor, head: head, pageSize: pageSize))
         var threads: [PinnedThread] = []
         for number in 1..<max(1, threadCount) {
-            // Where there is no other thread, this one does it all.
+            // Without another thread this one does all the work.
             let thread = try? PinnedThread(name: "log-audit-\(number)") {
                 shared.check { () throws(Failure) in try SQLiteEventReader(path: path) }
             }
@@ -56,7 +56,7 @@ public enum LogAudit {
 
         init(_ start: State) { state = Mutex(start) }
 
-        /// Takes page after page until there is none, or something is wrong.
+        /// Takes page after page until none is left or a fault is found.
         func check(_ open: () throws(Failure) -> SQLiteEventReader) {
             do throws(Failure) {
                 let log = try open()

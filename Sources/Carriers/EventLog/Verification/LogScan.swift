@@ -4,10 +4,9 @@
 public import CairnCore
 internal import Platform
 
-/// Goes through a log from a position on, for somebody who does something with every event: while
-/// that is done, the next pages are read and taken apart on a thread of its own.
+/// A sequential scan of a log: pages are read and decoded ahead on a background thread.
 ///
-/// One thread at a time; letting go of it ends the other one.
+/// Used by one thread at a time; releasing it ends the background thread.
 public final class LogScan {
     /// Pages read ahead, of at most 1,000 events and about 1 MiB.
     private static let ahead = 4
@@ -17,8 +16,8 @@ public final class LogScan {
 
     /// Begins to read the log file at `path`, with its archives.
     ///
-    /// Throws `Failure` (`internal`) when the system has no thread left; what is wrong with the
-    /// log, `next` says.
+    /// Throws `Failure` (`internal`) when no thread can be created; faults of the log are thrown by
+    /// `next`.
     public init(path: String, after position: Int64 = 0) throws(Failure) {
         let pages = pages
         do throws(PlatformError) {

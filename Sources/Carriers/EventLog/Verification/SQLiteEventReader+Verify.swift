@@ -7,15 +7,14 @@ internal import SQLite
 
 extension SQLiteEventReader {
     /// Checks that positions have no gap, batches join, records pass their checksums, streams count
-    /// up from 0, time does not go back, that the hash chain holds, and that the indexes say of
-    /// each event what it is.
+    /// up from 0, time does not go back, the hash chain holds, and the indexes match the events.
     public func verify(after: Int64, limit: Int) throws(Failure) -> VerifyPage {
-        // A single batch is asked for because of its hash, and in a hurry.
+        // A single batch is read for its hash, where latency counts.
         try verify(after: after, limit: limit, seeksStrays: limit > 1)
     }
 
-    /// The same; whether the last page looks for rows of the indexes that no event leads to is
-    /// said.
+    /// Verifies a page; `seeksStrays` makes the last page look for rows of the indexes that no
+    /// event leads to.
     func verify(after: Int64, limit: Int, seeksStrays: Bool) throws(Failure) -> VerifyPage {
         let (head, floor) = (try head(), try floor())
         do throws(SQLiteError) {
@@ -59,7 +58,7 @@ extension SQLiteEventReader {
 
 /// One pass over batches and events side by side, in the order of the log.
 private struct LogCheck: ~Copyable {
-    /// What is known of a stream: the last position seen.
+    /// The last position seen of each stream.
     private var ends: [Int64: Int64] = [:]
     /// The records of the batch that is being checked.
     private var records = CanonicalRecords()
@@ -168,7 +167,7 @@ private struct LogCheck: ~Copyable {
         let recordedAt = events.integer(3)
         guard recordedAt >= time else {
             throw LogFault(
-                position: position, message: "its time lies before the event before it")
+                position: position, message: "its time is before that of the preceding event")
         }
         time = recordedAt
         guard try follows(stream, place, at: position, reader) else {

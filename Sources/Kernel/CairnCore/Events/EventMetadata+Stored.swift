@@ -4,8 +4,8 @@
 internal import FoundationEssentials
 internal import Platform
 
-// Every event has metadata, and nearly always it is ids and plain words: its JSON is written here
-// directly. What has an escape goes through the general coder; the bytes are the same.
+// Every event has metadata, nearly always ids and plain words: its JSON is written here directly.
+// Texts with an escape go through the general coder; the bytes are the same.
 extension EventMetadata {
     /// The JSON that the log stores, keys in order.
     ///
@@ -44,8 +44,8 @@ extension EventMetadata {
 }
 
 extension EventMetadata {
-    /// Reads what `storedForm` writes of plain words, each member of it in its place; throws for
-    /// any other text, which may be metadata all the same.
+    /// Parses the subset of `storedForm` with plain words and members in order; throws for any
+    /// other text, which may be valid metadata all the same.
     static func plain(_ bytes: RawSpan) throws(CanonicalJSONCursor.IrregularForm) -> EventMetadata {
         var json = CanonicalJSONCursor()
         var metadata = EventMetadata()
@@ -71,8 +71,8 @@ extension EventMetadata {
         return metadata
     }
 
-    /// Whether these bytes are what `storedForm` writes of plain words: they can be stored as they
-    /// are.
+    /// Whether these bytes equal the output of `storedForm` for plain words: they can be stored as
+    /// they are.
     static func isPlain(_ bytes: RawSpan) -> Bool {
         var json = CanonicalJSONCursor()
         var isFirst = true

@@ -10,8 +10,8 @@ public protocol EventPayload: Codable, Hashable, Sendable {
     static var eventType: String { get }
     /// The version of the form, from 1; it grows when a change is more than an optional addition.
     static var schema: Int { get }
-    /// The version this very event is written in: the lowest that can say it, so that builds which
-    /// know no later one still read it.
+    /// The schema version of this event: the lowest that can express it, so that older builds still
+    /// read it.
     var writtenSchema: Int { get }
     /// The way from every older schema to the current one: the first leads from schema 1 to schema
     /// 2.
@@ -19,11 +19,10 @@ public protocol EventPayload: Codable, Hashable, Sendable {
     /// There is one less than ``schema``; they are as old as the logs that need them and never
     /// change.
     static var upcasts: [Upcast] { get }
-    /// Reads the bytes where they are the very text that this build writes of an ordinary event;
-    /// throws for any other text, which the general reader then reads.
+    /// A fast path for the exact text that this build writes of an ordinary event; throws for any
+    /// other text, which falls back to the general reader.
     ///
-    /// Only the kinds that logs are full of have it. What it reads, the general reader reads the
-    /// same.
+    /// Only frequent kinds of events have it. Both readers give equal values.
     static func plain(_ bytes: RawSpan) throws(CanonicalJSONCursor.IrregularForm) -> Self
 }
 
@@ -31,7 +30,7 @@ extension EventPayload {
     /// Version 1.
     public static var schema: Int { 1 }
 
-    /// Nothing is read.
+    /// The default: no fast path.
     public static func plain(_ bytes: RawSpan) throws(CanonicalJSONCursor.IrregularForm) -> Self {
         throw CanonicalJSONCursor.IrregularForm()
     }
@@ -39,7 +38,7 @@ extension EventPayload {
     /// The current version.
     public var writtenSchema: Int { Self.schema }
 
-    /// None, for the first version.
+    /// The default: no older version.
     public static var upcasts: [Upcast] { [] }
 
     /// The event for appending: JSON with sorted keys, so equal payloads are equal bytes.
@@ -49,8 +48,8 @@ extension EventPayload {
             metadata: metadata)
     }
 
-    /// Decodes a record's payload; throws `Failure`: `newerVersion` for a schema this build does
-    /// not know, `corrupt` for bytes that do not have the form.
+    /// Decodes a record's payload; throws `Failure`: `newerVersion` for an unknown schema,
+    /// `corrupt` for malformed bytes.
     public static func decode(_ event: NewEvent) throws(Failure) -> Self {
         guard event.schema <= Self.schema else {
             throw Failure(
@@ -87,7 +86,8 @@ public enum CairnJSON {
         }
     }
 
-    /// Decodes; throws `Failure` (`invalidParameter`) that names the path and what was expected.
+    /// Decodes a value; throws `Failure` (`invalidParameter`) that names the path and the expected
+    /// type.
     public static func decode<Value: Decodable>(
         _ type: Value.Type, from data: Data
     ) throws(Failure) -> Value {

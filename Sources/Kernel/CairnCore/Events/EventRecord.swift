@@ -30,7 +30,7 @@ public struct StreamName: RawRepresentable, Hashable, Sendable, Codable, CustomS
         StreamName(trusted: UUIDText.text(id.rawValue.words, inCapitals: false, after: "job-"))
     }
 
-    /// The job whose stream it is; nil for any other name.
+    /// The job of a job stream; nil for any other name.
     public var job: JobID? {
         UUIDText.words(rawValue, after: "job-").map { JobID(rawValue: UUID(words: $0)) }
     }
@@ -59,13 +59,13 @@ public struct StreamName: RawRepresentable, Hashable, Sendable, Codable, CustomS
     public var description: String { rawValue }
 }
 
-/// Who and what caused an event.
+/// The origin of an event.
 public struct EventMetadata: Hashable, Sendable, Codable {
     /// The command or event that led to this one.
     public var causation: UUID?
-    /// The request or job that all of it belongs to.
+    /// The request or job that the event belongs to.
     public var correlation: UUID?
-    /// Who asked: a user name, or `local` for the site's own operating-system user.
+    /// The user who caused it: a user name, or `local` for the site's own operating-system user.
     public var actor: String?
     /// The service and build that wrote it, `cairn-mapstate/0.1.0`.
     public var producer: String?
@@ -94,7 +94,7 @@ public struct NewEvent: Hashable, Sendable, Codable {
     ///
     /// The log never decodes it.
     public var data: Data
-    /// Who and what caused it.
+    /// Origin of the event.
     public var metadata: EventMetadata
 
     /// Makes an event.
@@ -119,7 +119,7 @@ public struct RecordedEvent: Hashable, Sendable, Codable {
     public var streamPosition: Int64
     /// The log's clock at commit, never earlier than the event before.
     public var recordedAt: Timestamp
-    /// What was appended.
+    /// The event as appended.
     public var event: NewEvent
 
     /// Makes a record.
@@ -135,7 +135,8 @@ public struct RecordedEvent: Hashable, Sendable, Codable {
     }
 }
 
-/// What an append demands of its stream; in JSON the position, or the case's name.
+/// The optimistic-concurrency condition of an append to a stream; in JSON the position, or the
+/// case's name.
 public enum ExpectedVersion: Hashable, Sendable, Codable {
     /// The stream's last position is exactly this.
     case exact(Int64)
@@ -143,7 +144,7 @@ public enum ExpectedVersion: Hashable, Sendable, Codable {
     case noStream
     /// The stream has at least one event.
     case streamExists
-    /// Nothing is demanded.
+    /// No condition.
     case any
 
     /// Reads a number or one of the three names.
@@ -177,11 +178,11 @@ public enum ExpectedVersion: Hashable, Sendable, Codable {
     }
 }
 
-/// Events for one stream, with what is demanded of it.
+/// Events for one stream, with the expected version.
 public struct StreamAppend: Hashable, Sendable, Codable {
     /// The stream.
     public var stream: StreamName
-    /// What is demanded of it.
+    /// The condition on the stream.
     public var expected: ExpectedVersion
     /// The events in order, at least one.
     public var events: [NewEvent]
@@ -194,13 +195,13 @@ public struct StreamAppend: Hashable, Sendable, Codable {
     }
 }
 
-/// Where an accepted append lies.
+/// The positions of an accepted append.
 public struct AppendResult: Hashable, Sendable, Codable {
     /// The global position of the first event.
     public var firstPosition: Int64
     /// The global position of the last event.
     public var lastPosition: Int64
-    /// Whether the log had it already (same ids, same bytes): nothing was written this time.
+    /// Whether the append was a repeat (same ids, same bytes), and so nothing was written.
     public var isRepeat: Bool
     /// The log's clock at the commit: `recordedAt` of every event of the append.
     public var recordedAt: Timestamp

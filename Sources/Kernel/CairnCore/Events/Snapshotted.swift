@@ -3,18 +3,18 @@
 
 public import FoundationEssentials
 
-/// A fold of the log that can be written down as it is, so that the next process need not fold the
+/// A fold of the log that can be written to a snapshot, so that the next process need not fold the
 /// whole log again.
 ///
-/// What is written is a convenience of one build, never a record: it can be thrown away at any
-/// time, and `init(pieces:)` of `pieces()` gives an equal state.
+/// A snapshot is a cache of one build, never a record: it can be deleted at any time, and
+/// `init(pieces:)` of `pieces()` gives an equal state.
 public protocol Snapshotted: Sendable {
-    /// What it is called in the names of files: `maps`.
+    /// The state's name in file names: `maps`.
     static var snapshotName: String { get }
-    /// The form of ``pieces()``, and what the events mean to the fold.
+    /// Version of ``pieces()`` and of the fold's semantics.
     ///
-    /// Whoever changes either gives it the next number, so that nobody goes on from what an earlier
-    /// build understood.
+    /// A change to either must increment it, so that no state is restored from a snapshot of an
+    /// earlier build's semantics.
     static var snapshotForm: Int { get }
     /// The last event folded in; 0 for the state before the first.
     var foldedThrough: Int64 { get }
@@ -24,6 +24,6 @@ public protocol Snapshotted: Sendable {
     func hash() throws(Failure) -> StateHash
     /// The state as JSON texts, none with a line feed in it.
     func pieces() throws(Failure) -> [Data]
-    /// The state that gave these pieces; throws `Failure` for what no state gives.
+    /// The state with these pieces; throws `Failure` for malformed ones.
     init(pieces: [Data]) throws(Failure)
 }

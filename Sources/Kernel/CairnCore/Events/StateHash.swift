@@ -4,19 +4,19 @@
 public import FoundationEssentials
 internal import Platform
 
-/// One thing of a folded state, a map or a job, in its canonical form.
+/// A part of a folded state, such as a map or a job, in its canonical form.
 ///
-/// The form is JSON of ``CairnJSON``: keys sorted, sets as sorted lists, nothing that is absent, no
+/// The form is JSON of ``CairnJSON``: keys sorted, sets as sorted lists, absent members omitted, no
 /// clock. Equal states have equal bytes, in every process and on every machine.
 public struct StatePart: Hashable, Sendable {
-    /// What it is: `map/World`, `locator/World`, `job/j0190…`, `commands`.
+    /// The part's name: `map/World`, `locator/World`, `job/j0190…`, `commands`.
     public var name: String
     /// The global position of the last event that changed it.
     public var sequence: Int64
     /// The canonical form.
     public var bytes: Data
 
-    /// Writes the canonical form; throws `Failure` for a value that JSON cannot say.
+    /// Writes the canonical form; throws `Failure` for a value without a JSON form.
     public init(name: String, sequence: Int64, _ form: some Encodable) throws(Failure) {
         self.name = name
         self.sequence = sequence
@@ -26,19 +26,19 @@ public struct StatePart: Hashable, Sendable {
 
 /// The hash of a folded state, as a whole and part by part: two states with one hash are the same.
 ///
-/// What is hashed is fixed by ``form``: for each part in the order of the bytes of its name the
-/// text `<name> <SHA-256 of its canonical form in hexadecimal>` and a line feed, after a line
-/// `cairn-state <form>`. The hash of the whole is the SHA-256 of that.
+/// ``form`` fixes the hashed text: a line `cairn-state <form>`, then for each part in the order of
+/// the bytes of its name the text `<name> <SHA-256 of its canonical form in hexadecimal>` and a
+/// line feed. The hash of the whole is the SHA-256 of that.
 public struct StateHash: Hashable, Sendable, Codable {
     /// The version of the canonical forms; hashes of different forms are not compared.
     public static let form = 1
 
-    /// The parts a message carries at most; beyond it says the hash of the whole alone.
+    /// Most parts in one message; beyond it the message has the hash of the whole alone.
     public static let messagePartLimit = 20_000
 
     /// One part.
     public struct Part: Hashable, Sendable, Codable {
-        /// What it is.
+        /// Name of the part.
         public var name: String
         /// The global position of the last event that changed it.
         public var sequence: Int64
@@ -50,9 +50,9 @@ public struct StateHash: Hashable, Sendable, Codable {
     public var form: Int
     /// Up to where the log is folded in.
     public var sequence: Int64
-    /// Of the whole.
+    /// Hash of the whole state.
     public var hash: ContentID
-    /// How many parts there are.
+    /// Number of parts.
     public var partCount: Int
     /// The parts in the order of the bytes of their names; empty where there are too many to send.
     public var parts: [Part]
@@ -89,7 +89,7 @@ public struct StateHash: Hashable, Sendable, Codable {
             sequence: sequence)
     }
 
-    /// As a message may carry it: without parts where there are too many.
+    /// The form for a message: without parts when there are too many.
     public var message: StateHash {
         guard parts.count > Self.messagePartLimit else { return self }
         var short = self

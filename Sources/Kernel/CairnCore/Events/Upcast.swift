@@ -8,16 +8,15 @@ internal import FoundationEssentials
 /// Pure: the same members always give the same members. Older forms are brought to the current one
 /// step by step before they are decoded, so a type reads its current form only.
 public enum Upcast: Sendable {
-    /// What the older form says, the newer one says in the same way; it can say more.
+    /// The older form is a valid newer form, which may have more members.
     case unchanged
-    /// The members are said in another way; throws `Failure` where they are not those of the older
-    /// form.
+    /// The members are rewritten; throws `Failure` when they are not those of the older form.
     case rewritten(@Sendable ([String: JSONValue]) throws(Failure) -> [String: JSONValue])
 
-    /// Brings a payload of an older schema to the newest that the steps lead to.
+    /// Migrates a payload of an older schema to the newest that the steps lead to.
     ///
-    /// Throws `Failure`: `corrupt` for a schema that never was, and for what is not in its schema's
-    /// form.
+    /// Throws `Failure`: `corrupt` for a schema that never was, and for a payload not in its
+    /// schema's form.
     static func apply(
         _ steps: [Upcast], to data: Data, from schema: Int
     ) throws(Failure) -> Data {

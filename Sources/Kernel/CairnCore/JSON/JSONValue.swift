@@ -3,7 +3,7 @@
 
 internal import FoundationEssentials
 
-/// Any JSON value, for what is shown or compared without knowing its type.
+/// Any JSON value, for display or comparison without its type.
 public enum JSONValue: Codable, Hashable, Sendable {
     /// `null`.
     case null

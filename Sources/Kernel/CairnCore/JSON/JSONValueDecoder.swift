@@ -6,15 +6,15 @@ internal import Platform
 
 /// One value of a JSON text as a `Decoder`.
 ///
-/// It gives what Foundation's `JSONDecoder` gives, several times as fast, or nothing at all:
-/// whoever gets nil asks Foundation, which then says what is wrong, if anything is. So places in
-/// the text are not kept (`codingPath` is empty) and errors have no words.
+/// It gives the values of Foundation's `JSONDecoder`, several times as fast, or nil: then the
+/// caller falls back to Foundation, which reports any error. So `codingPath` is empty and errors
+/// have no text.
 package struct JSONValueDecoder: Decoder {
     let text: JSONScanner
     let value: Int
 
-    /// The value, or nil: for what `JSONScanner` does not read, for what does not have the form, and
-    /// for anything that Foundation might see otherwise.
+    /// The value, or nil: for texts outside `JSONScanner`, for malformed values, and wherever
+    /// Foundation might differ.
     package static func decode<Value: Decodable>(
         _ type: Value.Type, from data: Data
     ) -> Value? {
@@ -24,7 +24,7 @@ package struct JSONValueDecoder: Decoder {
         return text.isAbandoned ? nil : value
     }
 
-    /// Whatever does not fit.
+    /// Any value outside the fast path.
     struct UnfitValue: Error {}
 
     package var codingPath: [any CodingKey] { [] }
@@ -93,7 +93,7 @@ extension JSONValueDecoder: SingleValueDecodingContainer {
     package func decode(_ type: UInt32.Type) throws -> UInt32 { try integer() }
     package func decode(_ type: UInt64.Type) throws -> UInt64 { try integer() }
 
-    /// What JSON has no word for is written as a string, or by rules of Foundation's own.
+    /// Types without a JSON form are strings, or follow Foundation's own rules.
     package func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
         if type == UUID.self {
             guard let words = text.uuid(value), let id = UUID(words: words) as? Value else {

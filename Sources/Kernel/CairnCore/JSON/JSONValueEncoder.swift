@@ -6,15 +6,15 @@ internal import Platform
 
 /// One value of a JSON text as an `Encoder`.
 ///
-/// It writes the bytes that Foundation's `JSONEncoder` writes with sorted keys and plain slashes,
-/// several times as fast, or nothing at all: whoever gets nil asks Foundation, which then says what
-/// is wrong, if anything is. So `codingPath` is empty.
+/// It writes the bytes of Foundation's `JSONEncoder` with sorted keys and plain slashes, several
+/// times as fast, or nil: then the caller falls back to Foundation, which reports any error. So
+/// `codingPath` is empty.
 package struct JSONValueEncoder: Encoder {
     private let page: JSONPageBuffer
     private let value: JSONBuffer.Beginning
 
-    /// The text, or nil: for what `JSONBuffer` does not write, for what JSON cannot say, and for
-    /// anything that Foundation might write otherwise.
+    /// The text, or nil: for values outside `JSONBuffer`, without a JSON form, and wherever
+    /// Foundation might differ.
     package static func encode(_ value: some Encodable) -> Data? {
         let page = JSONPageBuffer()
         guard (try? write(value, to: page)) != nil, let text = page.draft.finish() else {
@@ -23,7 +23,7 @@ package struct JSONValueEncoder: Encoder {
         return Data(text)
     }
 
-    /// Whatever is left to Foundation.
+    /// Any value outside the fast path.
     private struct UnfitValue: Error {}
 
     private static func misfit(_ page: JSONPageBuffer) -> UnfitValue {
@@ -31,7 +31,7 @@ package struct JSONValueEncoder: Encoder {
         return UnfitValue()
     }
 
-    /// An encoder for what is left to Foundation.
+    /// An encoder for values left to Foundation.
     private static func refused(_ page: JSONPageBuffer) -> JSONValueEncoder {
         page.draft.abandon()
         return JSONValueEncoder(page: page, value: page.draft.beginValue())
@@ -40,7 +40,7 @@ package struct JSONValueEncoder: Encoder {
     package var codingPath: [any CodingKey] { [] }
     package var userInfo: [CodingUserInfoKey: Any] { [:] }
 
-    /// What JSON has no word for is written as a string, or by rules of Foundation's own.
+    /// Types without a JSON form are strings, or follow Foundation's own rules.
     private static func write<Value: Encodable>(_ value: Value, to page: JSONPageBuffer) throws {
         if Value.self == UUID.self, let id = value as? UUID {
             return page.draft.string(UUIDText.text(id.words, inCapitals: true))

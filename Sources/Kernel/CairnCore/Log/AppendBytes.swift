@@ -4,17 +4,17 @@
 public import FoundationEssentials
 public import Platform
 
-/// An append in its fixed layout, taken apart but not decoded: what the log does with it needs
-/// names, ids and places of bytes, and no value of an event.
+/// An append in its fixed layout, split into fields but not decoded: the log needs names, ids and
+/// byte ranges, and no value of an event.
 ///
-/// The bytes of an event from its id to its payload stand in an append as they stand in a record
+/// The bytes of an event from its id to its payload are the same in an append as in a record
 /// (`Docs/event-log-format.md`), so a record is made of an append by copying.
 public struct AppendBytes: Sendable {
-    /// What is appended to one stream.
+    /// The events of an append for one stream.
     public struct Part: Hashable, Sendable {
         /// The stream.
         public let stream: StreamName
-        /// What is demanded of it.
+        /// The condition on the stream.
         public let expected: ExpectedVersion
         /// Its events, as numbers into ``AppendBytes/events``.
         public let events: Range<Int>
@@ -40,11 +40,11 @@ public struct AppendBytes: Sendable {
 
     /// The fixed layout.
     public let bytes: [UInt8]
-    /// What is appended, stream by stream.
+    /// The parts, one for each stream.
     public let parts: [Part]
     /// The events of all parts, in order.
     public let events: [Event]
-    /// The epochs under which the asker writes, by category.
+    /// The epochs of the writer, by category.
     public let epochs: [String: Int64]?
 
     /// Takes a request apart; throws `Failure` (`invalidParameter`) where it does not have the form
@@ -56,7 +56,7 @@ public struct AppendBytes: Sendable {
             taken = Self.take(Array(try AppendRequest(fixedLayout: data).fixedLayout()))
         }
         guard let taken else {
-            throw Failure(.invalidParameter, "the append does not have the form of its layout")
+            throw Failure(.invalidParameter, "the append is malformed")
         }
         self = taken.append
     }
@@ -78,7 +78,7 @@ public struct AppendBytes: Sendable {
         self.epochs = epochs
     }
 
-    /// The append, and whether all its metadata stand there as they are stored.
+    /// The append, and whether all its metadata are in stored form.
     private static func take(
         _ bytes: [UInt8]
     ) -> (append: AppendBytes, hasStoredMetadata: Bool)? {
@@ -144,7 +144,7 @@ public struct AppendBytes: Sendable {
             id: id, schema: schema, head: head, type: type, metadata: metadata, data: data)
     }
 
-    /// One event as a value; throws `Failure` (`invalidParameter`) where its metadata are none.
+    /// One event as a value; throws `Failure` (`invalidParameter`) for malformed metadata.
     public func value(of event: Event) throws(Failure) -> NewEvent {
         let value = bytes.lend { span -> NewEvent? in
             EventMetadata(stored: span.extracting(event.metadata)).map { metadata in
@@ -155,7 +155,7 @@ public struct AppendBytes: Sendable {
             }
         }
         guard let value else {
-            throw Failure(.invalidParameter, "the append does not have the form of its layout")
+            throw Failure(.invalidParameter, "the append is malformed")
         }
         return value
     }

@@ -4,14 +4,14 @@
 public import FoundationEssentials
 public import Platform
 
-/// Records in their canonical bytes, one behind the other: what the log stores, checks, sends and
-/// publishes, without a look into any of them.
+/// Records in their canonical bytes, one behind the other, as the log stores, checks, sends and
+/// publishes them without decoding any.
 public struct CanonicalRecords: Hashable, Sendable {
     private var writer: ByteWriter
-    /// Where each record ends.
+    /// End offset of each record.
     private var ends: [Int] = []
 
-    /// None, with room for some bytes and records.
+    /// An empty sequence with capacity for some bytes and records.
     public init(byteCapacity: Int = 0, capacity: Int = 0) {
         writer = ByteWriter(capacity: byteCapacity)
         ends.reserveCapacity(capacity)
@@ -26,25 +26,25 @@ public struct CanonicalRecords: Hashable, Sendable {
         }
     }
 
-    /// How many there are.
+    /// Number of records.
     public var count: Int { ends.count }
-    /// Whether there is none.
+    /// Whether there are no records.
     public var isEmpty: Bool { ends.isEmpty }
     /// Their bytes together.
     public var byteCount: Int { writer.byteCount }
 
-    /// Where a record's bytes lie; traps for one that is not there.
+    /// Byte range of a record; traps for an index out of range.
     public func range(_ index: Int) -> Range<Int> {
         (index == 0 ? 0 : ends[index - 1])..<ends[index]
     }
 
-    /// Where some neighbours' bytes lie.
+    /// Byte range of neighbouring records.
     public func range(_ indices: Range<Int>) -> Range<Int> {
         guard !indices.isEmpty else { return 0..<0 }
         return range(indices.lowerBound).lowerBound..<ends[indices.upperBound - 1]
     }
 
-    /// Forgets all of them and keeps the room.
+    /// Removes all records and keeps the storage.
     public mutating func removeAll() {
         writer.removeAll()
         ends.removeAll(keepingCapacity: true)
@@ -108,7 +108,7 @@ public struct CanonicalRecords: Hashable, Sendable {
         ends.append(contentsOf: others.ends.lazy.map { $0 + start })
     }
 
-    /// As `decoded()`, by somebody who may have met records like these.
+    /// Decodes the records with a decoder that caches repeated values.
     public func decoded(by decoder: inout RecordDecoder) throws(Failure) -> [RecordedEvent] {
         try decoder.records(count, in: Data(writer.bytes))
     }

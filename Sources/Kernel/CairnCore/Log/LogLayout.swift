@@ -4,13 +4,13 @@
 public import FoundationEssentials
 internal import Platform
 
-/// The fixed layout of what programs of this repository and the log say to each other.
+/// The fixed layout of messages between the log and Cairn's own programs.
 ///
-/// `Docs/bus-protocol.md` has it field by field. Others may write JSON.
+/// `Docs/bus-protocol.md` has it field by field. Other programs may write JSON.
 public enum LogLayout {
-    /// Flag of a question: the answer may have the fixed layout; of an answer: questions may.
+    /// Flag of a request: the answer may have the fixed layout; of an answer: requests may.
     ///
-    /// Programs that know no flag leave it out and go on in JSON.
+    /// Programs without the flag leave it out and continue in JSON.
     public static let flag: UInt8 = 1
 }
 
@@ -26,8 +26,7 @@ extension AppendRequest {
         return Data(writer.bytes)
     }
 
-    /// What is appended to which streams, as it stands in the fixed layout; throws as
-    /// `CairnJSON.encode`.
+    /// The streams with their events in the fixed layout; throws as `CairnJSON.encode`.
     public func streamsInFixedLayout() throws(Failure) -> Data {
         var writer = ByteWriter(capacity: streamsCapacity)
         try writeStreams(to: &writer)
@@ -41,7 +40,7 @@ extension AppendRequest {
     }
 
     private func writeStreams(to writer: inout ByteWriter) throws(Failure) {
-        // Those of one append nearly always have the same metadata.
+        // Events of one append nearly always have the same metadata.
         var metadata = EventMetadata()
         var stored = try metadata.storedForm()
         for append in appends {
@@ -78,7 +77,7 @@ extension AppendRequest {
         }
     }
 
-    /// A request of what ``streamsInFixedLayout()`` gave, one after the other; `streamCount`
+    /// A request made of outputs of ``streamsInFixedLayout()``, one after the other; `streamCount`
     /// streams in all.
     public static func fixedLayout(
         streams: [Data], streamCount: Int, epochs: [String: Int64]?
@@ -96,7 +95,7 @@ extension AppendRequest {
         guard let appends = try? Self.appends(&reader), let epochs = try? Self.epochs(&reader),
             reader.remaining == 0
         else {
-            throw Failure(.invalidParameter, "the append does not have the form of its layout")
+            throw Failure(.invalidParameter, "the append is malformed")
         }
         self.init(appends: appends, epochs: epochs.isEmpty ? nil : epochs)
     }
@@ -166,7 +165,7 @@ extension AppendResult {
                 recordedAt: Timestamp(microseconds: time))
         } catch {
             throw Failure(
-                .invalidParameter, "the answer to an append does not have the form of its layout")
+                .invalidParameter, "the answer to an append is malformed")
         }
     }
 }
@@ -191,7 +190,7 @@ extension ReadPage {
             let count = try? reader.number(UInt32.self),
             count <= (data.count - 20) / RecordedEvent.fewestBytes
         else {
-            throw Failure(.invalidParameter, "the page does not have the form of its layout")
+            throw Failure(.invalidParameter, "the page is malformed")
         }
         var decoder = RecordDecoder()
         self.init(
@@ -210,7 +209,7 @@ public enum PublishedEvents {
         return records.data(after: writer.bytes, indices)
     }
 
-    /// Reads them; throws `Failure` (`corrupt`) for bytes that are none.
+    /// Decodes them; throws `Failure` (`corrupt`) for malformed bytes.
     public static func read(
         fixedLayout data: Data, by decoder: inout RecordDecoder
     ) throws(Failure) -> [RecordedEvent] {
@@ -218,7 +217,7 @@ public enum PublishedEvents {
         guard let count = try? reader.number(UInt32.self),
             count <= (data.count - 4) / RecordedEvent.fewestBytes
         else {
-            throw Failure(.corrupt, "published events do not have the form of their layout")
+            throw Failure(.corrupt, "the published events are malformed")
         }
         return try decoder.records(Int(count), in: data, from: 4)
     }

@@ -3,14 +3,14 @@
 
 public import FoundationEssentials
 
-/// Asks the log to append; the body of `append`.
+/// A request to append to the log; the body of `append`.
 public struct AppendRequest: Hashable, Sendable, Codable {
     /// Appended together or not at all, in this order.
     public var appends: [StreamAppend]
-    /// The epochs under which the asker writes, by category.
+    /// The epochs of the writer, by category.
     ///
-    /// A category that somebody has claimed takes appends under its newest epoch only; one that
-    /// nobody has claimed takes those of every writer that names no epoch for it.
+    /// A claimed category takes appends under its newest epoch only; an unclaimed one takes those
+    /// of every writer that names no epoch for it.
     public var epochs: [String: Int64]?
 
     /// Makes a request.
@@ -20,14 +20,13 @@ public struct AppendRequest: Hashable, Sendable, Codable {
     }
 }
 
-/// Asks the log for the right to append to the streams of a category, from now on and alone; the
-/// body of `claim`.
+/// A request for the exclusive right to append to the streams of a category; the body of `claim`.
 public struct ClaimRequest: Hashable, Sendable, Codable {
     /// The category, `map`.
     public var category: String
     /// Chosen afresh by each process that writes; the same claim again gives the same epoch.
     public var instance: UUID
-    /// Who it is, for people: `cairn-mapstate/0.1.0`.
+    /// Display name of the writer: `cairn-mapstate/0.1.0`.
     public var holder: String
 
     /// Makes a request.
@@ -38,7 +37,7 @@ public struct ClaimRequest: Hashable, Sendable, Codable {
     }
 }
 
-/// The right to append to the streams of a category until somebody else claims it; the answer to
+/// The exclusive right to append to the streams of a category until the next claim; the answer to
 /// `claim`.
 public struct WriterClaim: Hashable, Sendable, Codable {
     /// The category.
@@ -47,7 +46,7 @@ public struct WriterClaim: Hashable, Sendable, Codable {
     public var epoch: Int64
     /// The process that claimed.
     public var instance: UUID
-    /// Who it is, for people.
+    /// Display name of the writer.
     public var holder: String
     /// The last global position when it was claimed: earlier writers can add nothing after it.
     public var after: Int64
@@ -64,15 +63,15 @@ public struct WriterClaim: Hashable, Sendable, Codable {
     }
 }
 
-/// Asks the log for events in order; the body of `read`.
+/// A request for events in order; the body of `read`.
 public struct ReadRequest: Hashable, Sendable, Codable {
-    /// Only events after this global position; 0 for the beginning.
+    /// Exclusive lower bound, a global position; 0 for the beginning.
     public var after: Int64
-    /// At most so many events, 1…1,000; a page may hold fewer, see `ReadPage`.
+    /// Most events, 1…1,000; a page may hold fewer, see `ReadPage`.
     public var limit: Int
-    /// Only events of this stream.
+    /// Filter by stream.
     public var stream: StreamName?
-    /// Only events of streams of this category; ignored when `stream` is given.
+    /// Filter by category; ignored when `stream` is given.
     public var category: String?
 
     /// Makes a request.
@@ -86,12 +85,12 @@ public struct ReadRequest: Hashable, Sendable, Codable {
 
 /// A piece of the log; the answer to `read`.
 public struct ReadPage: Hashable, Sendable, Codable {
-    /// The events, in the order of the log; fewer than asked for when there are no more, or when
-    /// they are larger than 1 MiB together.
+    /// The events, in the order of the log; fewer than the limit at the end of the log, or beyond 1
+    /// MiB together.
     public var events: [RecordedEvent]
-    /// The page holds every event asked for up to this global position: go on after it.
+    /// The cursor: the page holds every requested event up to this global position.
     ///
-    /// Equal to `head` when there was nothing more.
+    /// Equal to `head` at the end.
     public var through: Int64
     /// The last global position of the whole log when the page was read; 0 for an empty log.
     public var head: Int64
@@ -104,17 +103,17 @@ public struct ReadPage: Hashable, Sendable, Codable {
     }
 }
 
-/// How long the log is; the answer to `head` and the body of the periodic head messages.
+/// The end of the log; the answer to `head` and the body of the periodic head messages.
 public struct LogHead: Hashable, Sendable, Codable {
     /// The last global position; 0 for an empty log.
     public var head: Int64
-    /// The last global position in each category, so that a reader of one category knows whether it
-    /// has everything; absent when the log has more than 100 categories.
+    /// The last global position in each category, so that a reader of one category can detect that
+    /// it is complete; absent when the log has more than 100 categories.
     public var categories: [String: Int64]?
-    /// Which log it is: another id means that a backup has been put in its place; absent from a log
+    /// The log's incarnation: another id means that a backup has been restored; absent from a log
     /// of an older build.
     public var incarnation: UUID?
-    /// What the log's clock shows; absent from head messages and from a log of an older build.
+    /// The log's clock; absent from head messages and from a log of an older build.
     public var time: Timestamp?
 
     /// Makes an answer.
@@ -129,11 +128,11 @@ public struct LogHead: Hashable, Sendable, Codable {
     }
 }
 
-/// Asks the log to check a piece of itself; the body of `verify`.
+/// A request to verify a range of the log; the body of `verify`.
 public struct VerifyRequest: Hashable, Sendable, Codable {
-    /// Only events after this global position; 0 for the beginning.
+    /// Exclusive lower bound, a global position; 0 for the beginning.
     public var after: Int64
-    /// About so many events, 1…10,000; whole commit batches are checked.
+    /// Approximate number of events, 1…10,000; whole commit batches are checked.
     public var limit: Int
 
     /// Makes a request.
@@ -143,7 +142,7 @@ public struct VerifyRequest: Hashable, Sendable, Codable {
     }
 }
 
-/// What a check of a piece of the log found; the answer to `verify`.
+/// The result of verifying a range of the log; the answer to `verify`.
 public struct VerifyPage: Hashable, Sendable, Codable {
     /// Everything up to this global position was checked, from where the request began.
     ///
@@ -156,7 +155,7 @@ public struct VerifyPage: Hashable, Sendable, Codable {
     ///
     /// Empty for an empty log.
     public var chainHash: String
-    /// The first thing found wrong, if any; what comes after it was not checked.
+    /// The first fault, if any; later events were not checked.
     public var fault: LogFault?
 
     /// Makes an answer.
@@ -168,7 +167,7 @@ public struct VerifyPage: Hashable, Sendable, Codable {
     }
 }
 
-/// The first part of a log, or what followed on the archive before, as one file that is never
+/// The first part of a log, or the part after the previous archive, as one file that is never
 /// written again.
 public struct LogArchive: Hashable, Sendable, Codable {
     /// The global position of its first event.
@@ -192,9 +191,9 @@ public struct LogArchive: Hashable, Sendable, Codable {
     }
 }
 
-/// Asks the log to move its first part into an archive; the body of `archive`.
+/// A request to move the first part of the log into an archive; the body of `archive`.
 public struct ArchiveRequest: Hashable, Sendable, Codable {
-    /// Chosen by the asker: the same request again asks how far it is.
+    /// Idempotency key, chosen by the caller: the same request again polls the progress.
     public var id: UUID
     /// Events up to this global position, in whole commits; never the newest commit.
     public var through: Int64
@@ -206,9 +205,9 @@ public struct ArchiveRequest: Hashable, Sendable, Codable {
     }
 }
 
-/// Asks the log to copy its file as it is now; the body of `backup`.
+/// A request to copy the log's file as it is now; the body of `backup`.
 public struct BackupRequest: Hashable, Sendable, Codable {
-    /// Chosen by the asker: the same request again asks how far it is.
+    /// Idempotency key, chosen by the caller: the same request again polls the progress.
     public var id: UUID
     /// The new file's absolute path, on the machine of the log.
     public var path: String
@@ -220,13 +219,13 @@ public struct BackupRequest: Hashable, Sendable, Codable {
     }
 }
 
-/// How far an archive or a backup is; the answer to `archive` and `backup`.
+/// The progress of an archive or a backup; the answer to `archive` and `backup`.
 public struct UpkeepStatus: Hashable, Sendable, Codable {
-    /// How much of `total` is done, in units that only their ratio gives a meaning.
+    /// Work done, in the unit of `total`; only their ratio has a meaning.
     public var done: Int64
-    /// How much there is to do; 0 before that is known.
+    /// Total work; 0 before it is known.
     public var total: Int64
-    /// Whether it has ended well; what ended badly is answered as a failure.
+    /// Whether it has succeeded; an error is answered as a failure.
     public var isDone: Bool
     /// The archive that was made.
     public var archive: LogArchive?
@@ -246,11 +245,11 @@ public struct UpkeepStatus: Hashable, Sendable, Codable {
     }
 }
 
-/// A place where the stored log is not what was appended.
+/// A place where the stored log differs from the appended one.
 public struct LogFault: Error, Hashable, Sendable, Codable {
     /// The global position of the first event that cannot be trusted.
     public var position: Int64
-    /// One sentence: what does not hold.
+    /// One sentence: the violated invariant.
     public var message: String
 
     /// Makes a fault.

@@ -14,12 +14,12 @@ public struct RecordDecoder: Sendable {
     private static let remembered = 128
 
     private struct Known<Value: Sendable>: Sendable {
-        /// Apart from the values: to compare a text must not copy what was made of it.
+        /// Kept apart from the values, so that a comparison of texts copies no value.
         private var texts: [[UInt8]] = []
         private var values: [Value?] = []
 
-        /// The value made of these bytes; `make` is asked where it is not the one met last in its
-        /// slot.
+        /// The value decoded from these bytes; `make` is called unless they equal the last ones of
+        /// the slot.
         @inline(__always)
         mutating func value(_ bytes: RawSpan, _ make: (RawSpan) -> Value?) -> Value? {
             if texts.isEmpty {
@@ -44,11 +44,11 @@ public struct RecordDecoder: Sendable {
     private var types = Known<String>()
     private var metadata = Known<EventMetadata>()
 
-    /// Has met nothing yet.
+    /// An empty cache.
     public init() {}
 
-    /// The next `count` records from an offset on; throws `Failure` (`corrupt`) for bytes that are
-    /// none.
+    /// The next `count` records from an offset on; throws `Failure` (`corrupt`) for malformed
+    /// bytes.
     ///
     /// Payloads are slices of `data`, whose memory lives as long as one of them.
     public mutating func records(
@@ -64,13 +64,13 @@ public struct RecordDecoder: Sendable {
             } catch {
                 record = nil
             }
-            guard let record else { throw Failure(.corrupt, "the record does not have its form") }
+            guard let record else { throw Failure(.corrupt, "the record is malformed") }
             records.append(record)
         }
         return records
     }
 
-    /// One record among others; throws `Failure` (`corrupt`) where it is none.
+    /// One record among others; throws `Failure` (`corrupt`) for malformed bytes.
     public mutating func record(
         _ index: Int, of records: CanonicalRecords
     ) throws(Failure) -> RecordedEvent {

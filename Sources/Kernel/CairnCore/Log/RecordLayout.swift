@@ -4,9 +4,8 @@
 internal import FoundationEssentials
 public import Platform
 
-// The fixed layout of events: `Docs/event-log-format.md`, "Canonical bytes". It is what checksum
-// and chain are computed over, and how programs of this repository hand records to each other: the
-// log need not look inside.
+// The fixed layout of events: `Docs/event-log-format.md`, "Canonical bytes". Checksum and chain are
+// computed over it, and Cairn's own programs exchange records in it: the log need not decode them.
 extension RecordedEvent {
     /// The fewest bytes a record has.
     public static let fewestBytes = 60
@@ -27,7 +26,7 @@ extension RecordedEvent {
 }
 
 extension EventMetadata {
-    /// Reads what the log stores; nil for bytes that are none of it.
+    /// Decodes stored bytes; nil for malformed ones.
     init?(stored: RawSpan) {
         do throws(CanonicalJSONCursor.IrregularForm) {
             self = try EventMetadata.plain(stored)

@@ -3,24 +3,25 @@
 
 public import FoundationEssentials
 
-/// An operation of a site: where it is answered, what it takes and gives, and how both travel.
+/// An operation of a site: its place, its request and answer, and their encodings.
 ///
 /// The client's call, the handler of the service or worker, the recording, the re-execution and the
 /// table of `Docs/bus-protocol.md` follow from it.
 public struct Operation<Request: Sendable, Answer: Sendable>: Sendable {
     /// Its name on the bus, unique at its place.
     public let name: String
-    /// Where it is answered.
+    /// The service or pool that answers.
     public let place: OperationPlace
-    /// How the request travels.
+    /// Encoding of the request.
     public let request: PayloadForm<Request>
-    /// How the answer travels.
+    /// Encoding of the answer.
     public let answer: PayloadForm<Answer>
-    /// How a worker schedules it; `.short` where a service answers.
+    /// Scheduling class on a worker; `.short` where a service answers.
     public let effort: OperationEffort
-    /// How long a client waits unless it says otherwise.
+    /// Default timeout of a client.
     public let timeout: Duration
-    /// The form of a recorded line with it (`RecordedRequest.form`); nil for what is not recorded.
+    /// The form of a recorded line with it (`RecordedRequest.form`); nil for an operation that is
+    /// not recorded.
     public let recordedForm: Int?
     /// The map under whose topic the answer is published (`result/<map>`); nil for none.
     public let publishedMap: (@Sendable (Request) -> MapName?)?
@@ -42,10 +43,10 @@ public struct Operation<Request: Sendable, Answer: Sendable>: Sendable {
         self.publishedMap = publishedMap
     }
 
-    /// The content type a question asks its answer to have.
+    /// The content type requested for the answer.
     public var contentType: UInt8 { answer.contentType }
 
-    /// It without its types.
+    /// The operation without its types.
     public var summary: OperationSummary {
         OperationSummary(
             name: name, place: place, request: "\(Request.self)", requestForm: request.name,
@@ -65,19 +66,19 @@ extension Operation where Request: Codable, Answer: Codable {
     }
 }
 
-/// Where an operation is answered.
+/// The service or pool that answers an operation.
 public enum OperationPlace: Hashable, Sendable {
     /// The log, `log.req`.
     case log
     /// The map state, `map.req`.
     case maps
-    /// The supervisor itself, `sup.req`.
+    /// The supervisor, `sup.req`.
     case supervisor
     /// A worker of that pool, through the supervisor.
     case pool(WorkerPool)
 }
 
-/// How a worker schedules an operation.
+/// The scheduling class of an operation on a worker.
 public enum OperationEffort: String, Hashable, Sendable {
     /// On the threads for tasks.
     case short
@@ -91,36 +92,36 @@ public enum OperationEffort: String, Hashable, Sendable {
 public struct OperationSummary: Hashable, Sendable {
     /// Its name on the bus.
     public let name: String
-    /// Where it is answered.
+    /// The service or pool that answers.
     public let place: OperationPlace
     /// The type of the request.
     public let request: String
-    /// How the request travels.
+    /// Encoding of the request.
     public let requestForm: String
     /// The type of the answer.
     public let answer: String
-    /// How the answer travels.
+    /// Encoding of the answer.
     public let answerForm: String
-    /// How a worker schedules it.
+    /// Scheduling class on a worker.
     public let effort: OperationEffort
     /// Whether processes that answer it record it.
     public let isRecorded: Bool
 }
 
-/// How values of a type travel as payloads.
+/// The encoding of a type's values as payloads.
 public struct PayloadForm<Value: Sendable>: Sendable {
-    /// What the table of operations calls it: `JSON`, `fixed layout`, `bytes`.
+    /// Name in the table of operations: `JSON`, `fixed layout`, `bytes`.
     public let name: String
-    /// The content type a program of this repository writes and asks for: 1 for JSON, 2 for the
+    /// The content type that Cairn's own programs write and request: 1 for JSON, 2 for the
     /// operation's own.
     public let contentType: UInt8
-    /// Writes a value with the content type that its reader asked for.
+    /// Encodes a value with the content type that its reader requested.
     public let encode: @Sendable (Value, _ contentType: UInt8) throws(Failure) -> Data
     /// Reads a payload of a content type; throws `Failure`: `invalidParameter`, `corrupt`,
     /// `newerVersion`.
     public let decode: @Sendable (Data, _ contentType: UInt8) throws(Failure) -> Value
 
-    /// A form of its own.
+    /// An encoding of its own.
     public init(
         _ name: String, contentType: UInt8,
         encode: @escaping @Sendable (Value, _ contentType: UInt8) throws(Failure) -> Data,
@@ -139,7 +140,7 @@ public struct PayloadForm<Value: Sendable>: Sendable {
 }
 
 extension PayloadForm where Value: Codable {
-    /// JSON, whatever was asked for.
+    /// JSON, whatever the requested content type.
     public static var json: Self {
         Self("JSON", contentType: jsonType) { value, _ throws(Failure) in
             try CairnJSON.encode(value)
@@ -148,13 +149,12 @@ extension PayloadForm where Value: Codable {
         }
     }
 
-    /// JSON in a message that asks for the operation's own layout.
+    /// JSON in a message that requests the operation's own layout.
     public static var jsonForOwn: Self {
         Self("JSON", contentType: ownType, encode: json.encode, decode: json.decode)
     }
 
-    /// The fixed layout where it was asked for, else JSON; read by its first byte, which is never
-    /// that of JSON.
+    /// The fixed layout if requested, else JSON; told apart by the first byte.
     public static func fixed(
         encode: @escaping @Sendable (Value) -> Data,
         decode: @escaping @Sendable (Data) throws(Failure) -> Value

@@ -5,20 +5,20 @@ public import FoundationEssentials
 
 /// A chunk of a job: the unit of lease, retry, pause and cancel.
 public struct ChunkDescription: Hashable, Sendable {
-    /// Who can do it.
+    /// The pool that executes it.
     public var pool: WorkerPool
-    /// What to do, a name known to the job kind: `plan`, `geocodeRows`, `assemble`.
+    /// The operation, a name known to the job kind: `plan`, `geocodeRows`, `assemble`.
     public var operation: String
     /// The input, a JSON object as ``CairnJSON`` writes it, or empty; the supervisor never opens
     /// it.
     public var input: Data
-    /// How much of the job's work it is, in the kind's own unit (rows); ≥ 0.
+    /// Its share of the job's work, in the kind's own unit (rows); ≥ 0.
     public var weight: Int
     /// Whether it is handed the blobs of the stage before.
     public var gathers: Bool
-    /// The job that does it; nil for a chunk that a worker does.
+    /// The job that executes it; nil for a chunk executed by a worker.
     ///
-    /// Pool and operation mean nothing where there is one.
+    /// Pool and operation have no meaning for a sub-job.
     public var subJob: SubJob?
 
     /// Describes a chunk.
@@ -35,12 +35,11 @@ public struct ChunkDescription: Hashable, Sendable {
     }
 }
 
-/// What a finished chunk hands back.
+/// The result of a finished chunk.
 public struct ChunkOutcome: Hashable, Sendable, Codable {
     /// Further chunks, to run after every chunk of the present stage is done (a plan step).
     public var nextStage: [ChunkDescription]
-    /// The stages after that one, as far as they are known already: what is known counts for
-    /// progress.
+    /// Planned stages after the next one, as far as known, which lets progress account for them.
     public var laterStages: [[ChunkDescription]]
     /// A blob the chunk made, if any.
     public var blob: BlobReference?
@@ -66,7 +65,7 @@ public struct ChunkOutcome: Hashable, Sendable, Codable {
 public struct BlobReference: Hashable, Sendable, Codable {
     /// The SHA-256 of the bytes.
     public var id: ContentID
-    /// How many bytes there are.
+    /// Size in bytes.
     public var byteCount: Int64
     /// The media type, `text/csv`.
     public var mediaType: String
@@ -81,17 +80,17 @@ public struct BlobReference: Hashable, Sendable, Codable {
 
 /// A message a job shows to its user.
 public struct JobMessage: Hashable, Sendable, Codable {
-    /// How grave it is.
+    /// Severity of a message.
     public enum Severity: String, Hashable, Sendable, Codable {
-        /// For information.
+        /// Informational.
         case informative
         /// Something to look at.
         case warning
-        /// What made the job fail.
+        /// The cause of the job's failure.
         case error
     }
 
-    /// How grave it is.
+    /// Severity of the message.
     public var severity: Severity
     /// One sentence.
     public var text: String

@@ -9,9 +9,9 @@ public import FoundationEssentials
 public struct ChunkAttempt: Hashable, Sendable, Codable {
     /// The chunk's number, from 0 through the whole job.
     public var chunk: Int
-    /// From 1; every lease of a chunk gets the next number.
+    /// Attempt number from 1, incremented with every lease of the chunk.
     public var number: Int
-    /// The lease, made anew for every attempt.
+    /// Lease id, new for every attempt.
     public var lease: UUID
 
     /// Names an attempt.
@@ -22,7 +22,7 @@ public struct ChunkAttempt: Hashable, Sendable, Codable {
     }
 }
 
-/// An attempt with its job: what a worker that comes back says it still holds.
+/// An attempt with its job, reported by a worker that reconnects.
 public struct HeldAttempt: Hashable, Sendable, Codable {
     /// The job.
     public var job: JobID
@@ -46,12 +46,12 @@ public struct ChunkAssignment: Hashable, Sendable, Codable {
     public var parameters: [String: String]
     /// The bytes the job works on.
     public var jobInput: BlobReference?
-    /// What to do.
+    /// The chunk to execute.
     public var chunk: ChunkDescription
-    /// What the chunks of the stage before made, in the order of their numbers; empty unless the
+    /// The results of the previous stage's chunks, in the order of their numbers; empty unless the
     /// chunk gathers.
     public var gathered: [BlobReference?]
-    /// The sequence number of the job's submission: what a kind that reads maps asks them as of.
+    /// The sequence number of the job's submission, as of which a kind that reads maps reads them.
     public var submittedSequence: Int64?
 
     /// Makes an assignment.
@@ -68,17 +68,17 @@ public struct ChunkAssignment: Hashable, Sendable, Codable {
         self.gathered = gathered
     }
 
-    /// The name under which a worker knows the operation, `BatchGeocode.plan`.
+    /// The operation's name in workers, `BatchGeocode.plan`.
     public var operation: String { kind.rawValue + "." + chunk.operation }
 }
 
-/// How an attempt ended, as its worker says.
+/// The outcome of an attempt, reported by its worker.
 public enum ChunkReport: Hashable, Sendable, Codable {
-    /// It is done.
+    /// The chunk is done.
     case completed(ChunkOutcome)
     /// The operation threw.
     case failed(Failure)
-    /// Not done, by nobody's fault: the worker drains, was told to stop, or refuses.
+    /// Not done, and not counted as a failure: the worker drains, was stopped, or refuses.
     case released(reason: String)
 }
 
@@ -86,7 +86,7 @@ public enum ChunkReport: Hashable, Sendable, Codable {
 public struct ChunkResult: Hashable, Sendable, Codable {
     /// Job and attempt.
     public var held: HeldAttempt
-    /// How it ended.
+    /// Outcome of the attempt.
     public var report: ChunkReport
 
     /// Makes a result.

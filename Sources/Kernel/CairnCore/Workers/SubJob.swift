@@ -12,8 +12,8 @@ public struct SubJob: Hashable, Sendable, Codable {
     /// Whether its failure is a warning to the parent, whose chunk then has no blob; otherwise the
     /// parent fails with it, and the other sub-jobs are cancelled.
     public var mayFail: Bool
-    /// How many sub-jobs of the parent may be open when this one is started; 1 for one after the
-    /// other.
+    /// Most open sub-jobs of the parent when this one is started, itself included; 1 for one after
+    /// the other.
     public var sideBySide: Int
 
     /// Describes a sub-job.

@@ -35,18 +35,18 @@ public struct WorkerPool: RawRepresentable, Hashable, Sendable {
 }
 
 extension WorkerPool {
-    /// How a site runs the processes of a pool.
+    /// The process settings of a pool.
     public struct Settings: Sendable {
         /// The pool.
         public let pool: WorkerPool
         /// The value of `cairn-worker --pool`; a site's processes are called after it:
         /// `identify-2`.
         public let name: String
-        /// What its workers do, for help texts: `answer identify`.
+        /// The workers' task, for help texts: `answer identify`.
         public let work: String
         /// The option of `cairn up` that sets the number of processes, without the dashes.
         public let countOption: String
-        /// How many processes `cairn up` starts on so many processors, unless it is told.
+        /// Default number of processes that `cairn up` starts on so many processors.
         public let standardCount: @Sendable (_ processorCount: Int) -> Int
         /// The name of its processes in recordings; nil where they record no requests.
         ///
@@ -80,7 +80,7 @@ extension WorkerPool {
     /// `identify`.
     public var name: String { settings.name }
 
-    /// What runs its work, as on a command line: `cairn-worker --pool identify`.
+    /// The command line of its workers: `cairn-worker --pool identify`.
     public var processName: String { "\(Self.program) --pool \(name)" }
 
     /// The program of a process that a recording names.

@@ -3,9 +3,9 @@
 
 public import FoundationEssentials
 
-/// "Here I am": what a worker says until the supervisor answers, and again to a new supervisor.
+/// A worker's registration, repeated until the supervisor answers, and for a new supervisor.
 public struct WorkerHello: Hashable, Sendable, Codable {
-    /// What it can do.
+    /// The worker's pool.
     public var pool: WorkerPool
     /// Its process id.
     public var processID: Int32
@@ -18,19 +18,18 @@ public struct WorkerHello: Hashable, Sendable, Codable {
     public var taskThreadCount: Int
     /// Interactive tasks it would take now.
     public var taskCredit: Int
-    /// Tasks that take long which it holds at once, beside the others; nil where it tells none
-    /// apart.
+    /// Slots for long tasks beside the others; nil for a worker without such a distinction.
     public var longTaskCapacity: Int?
     /// Job chunks it would take now.
     public var chunkCredit: Int
     /// Attempts it works on.
     public var running: [HeldAttempt]
-    /// Attempts whose result is not acknowledged yet.
+    /// Attempts whose result is not yet acknowledged.
     public var finished: [HeldAttempt]
-    /// Whether it takes nothing more.
+    /// Whether it accepts no further work.
     public var isDraining: Bool
 
-    /// Says hello.
+    /// Describes a worker.
     public init(
         pool: WorkerPool, processID: Int32, build: String, taskCapacity: Int,
         taskThreadCount: Int, taskCredit: Int, longTaskCapacity: Int? = nil, chunkCredit: Int,
@@ -50,15 +49,14 @@ public struct WorkerHello: Hashable, Sendable, Codable {
     }
 }
 
-/// How the attempts that a worker runs are getting on; sent every second, and in between when there
-/// is news.
+/// A heartbeat with the progress of the worker's attempts; sent every second, and on news.
 public struct WorkerBeat: Hashable, Sendable, Codable {
     /// One attempt.
     public struct Entry: Hashable, Sendable, Codable {
         /// Its lease.
         public var lease: UUID
-        /// Grows with every sign of life of the operation itself: a number that stands still
-        /// belongs to an operation that hangs.
+        /// Increases with every progress of the operation itself: a constant number reveals a
+        /// stalled operation.
         public var counter: Int
         /// 0…1.
         public var fraction: Double
@@ -73,8 +71,8 @@ public struct WorkerBeat: Hashable, Sendable, Codable {
 
     /// The attempts being worked on.
     public var entries: [Entry]
-    /// How long an interactive task took it on average since the beat before, in microseconds; nil
-    /// where it had none.
+    /// Mean duration of an interactive task since the last heartbeat, in microseconds; nil without
+    /// one.
     public var taskMicroseconds: Int?
 
     /// Makes a beat.
@@ -84,14 +82,14 @@ public struct WorkerBeat: Hashable, Sendable, Codable {
     }
 }
 
-/// What supervisor and workers have agreed on.
+/// Constants of the protocol between supervisor and workers.
 public enum WorkerWire {
     /// The number of the protocol between them, in front of each of its messages; builds before 2
     /// wrote none.
     public static let version: UInt8 = 2
-    /// The topic under which a supervisor says that it is there.
+    /// The topic of a supervisor's presence messages.
     public static let presenceTopic = "supervisor"
-    /// How often a worker beats, in milliseconds.
+    /// Heartbeat interval of a worker in milliseconds.
     public static let beatMilliseconds: Int64 = 1_000
     /// After how long a silence a worker counts as lost, in milliseconds.
     public static let silenceMilliseconds: Int64 = 3_000

@@ -8,14 +8,14 @@ public import Geometry
 public struct ExportRequest: PastRequest, Hashable, Sendable, Codable {
     /// The greatest width and height of a picture, in pixels.
     public static let sizeBound = 4_096
-    /// The most bytes of a picture, encoded: what one message of the bus carries besides its head.
+    /// Largest encoded picture in bytes: one message of the bus without the head.
     public static let byteBound = 8 << 20 - 1 << 16
 
     /// The map that is drawn.
     public var map: MapName
-    /// What the picture shall show at least, in `extentReference`.
+    /// The extent to show, in `extentReference`.
     ///
-    /// It is grown on two sides where its proportions are not the picture's.
+    /// It is grown on two sides to the proportions of the picture.
     public var extent: Envelope
     /// Esri's `bboxSR`; nil: the map's.
     public var extentReference: SpatialReference?
@@ -29,37 +29,38 @@ public struct ExportRequest: PastRequest, Hashable, Sendable, Codable {
     public var dpi: Double
     /// Draws around the middle of `extent` at this scale instead; a denominator.
     public var mapScale: Double?
-    /// The form of the picture; nil draws none, and says only what one would show.
+    /// The format of the picture; nil for the description of the picture alone.
     public var format: PictureFormat?
-    /// Whether nothing is painted below the layers; else white is.
+    /// Whether the background is transparent; else white.
     ///
     /// JPEG has no transparency.
     public var isTransparent: Bool
-    /// Cuts the picture into so many columns and as many rows of equal pictures; nil: one picture.
+    /// Number of columns and of rows into which the picture is cut, as equal pictures; nil for one
+    /// picture.
     ///
     /// It divides `width` and `height`.
     public var division: Int?
-    /// Which layers are drawn.
+    /// The layers to draw.
     public var layers: DrawnLayers
     /// Further WHERE clauses by layer, each ANDed with the layer's own definition expression.
     public var layerDefinitions: [LayerID: String]
-    /// Only features of that time; nil: of any.
+    /// Filter by time; nil for any.
     public var time: TimeExtent?
     /// Whether the ends of `time` belong to it.
     public var timeRelation: TimeRelation
-    /// What single layers make of `time`.
+    /// Time options of single layers.
     public var layerTimeOptions: [LayerID: LayerTimeOptions]
     /// Draws the map as it was at this sequence number; nil: now.
     public var at: Int64?
     /// Draws the map as it was at this moment; at most one of `at` and `atTime` may be given.
     public var atTime: Timestamp?
-    /// With `at` or `atTime`, leaves out what was removed, hidden or deleted by this sequence
-    /// number; nil: nothing.
+    /// With `at` or `atTime`, excludes features removed, hidden or deleted by this sequence number;
+    /// nil for none.
     public var seenFrom: Int64?
-    /// The picture must know at least this sequence number (read your own writes).
+    /// Least sequence number the picture must include (read your own writes).
     public var minSequence: Int64?
 
-    /// Makes a request; the defaults are those of Esri's REST API.
+    /// Creates a request; the defaults are those of Esri's REST API.
     public init(
         map: MapName, extent: Envelope, extentReference: SpatialReference? = nil,
         imageReference: SpatialReference? = nil, width: Int = 400, height: Int = 400,
@@ -93,12 +94,12 @@ public enum PictureFormat: String, Hashable, Sendable, Codable {
     public var mediaType: String { self == .jpg ? "image/jpeg" : "image/png" }
 }
 
-/// Which layers a picture shows: Esri's `layers` parameter of export.
+/// The layers of a picture: Esri's `layers` parameter of export.
 ///
-/// A group stands for all it holds. Whatever is asked for, a layer is drawn only at scales inside
-/// its range and those of its groups.
+/// A group stands for all it holds. In any case a layer is drawn only at scales inside its range
+/// and those of its groups.
 public struct DrawnLayers: Hashable, Sendable, Codable {
-    /// What the ids mean.
+    /// The meaning of the ids.
     public enum Option: String, Hashable, Sendable, Codable, CaseIterable {
         /// These layers and no others, visible or not.
         case show
@@ -110,9 +111,9 @@ public struct DrawnLayers: Hashable, Sendable, Codable {
         case exclude
     }
 
-    /// What the ids mean.
+    /// Meaning of the ids.
     public var option: Option
-    /// Layers and groups; unknown ids stand for nothing.
+    /// Layers and groups; unknown ids are ignored.
     public var ids: [LayerID]
 
     /// A choice; without any, the layers that are visible.

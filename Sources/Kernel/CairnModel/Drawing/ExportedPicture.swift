@@ -5,13 +5,13 @@ public import CairnCore
 public import FoundationEssentials
 public import Geometry
 
-/// A picture of a map, with what it shows.
+/// A picture of a map, with its description.
 public struct ExportedPicture: Hashable, Sendable {
-    /// What is known of a picture without looking at it.
+    /// The description of a picture, without its pixels.
     public struct Head: Hashable, Sendable, Codable {
-        /// What the picture shows, border to border, in `spatialReference`.
+        /// The extent of the picture, border to border, in `spatialReference`.
         public var extent: Envelope
-        /// Of `extent`, and of the picture.
+        /// Spatial reference of `extent` and of the picture.
         public var spatialReference: SpatialReference
         /// Columns.
         public var width: Int
@@ -23,11 +23,11 @@ public struct ExportedPicture: Hashable, Sendable {
         public var format: PictureFormat?
         /// The sequence number of the map that was drawn.
         public var sequence: Int64
-        /// Whether the map may have changed since without its having been heard.
+        /// Whether the map may be stale: the log was unreachable.
         public var isStale: Bool
-        /// How many bytes each picture has, row by row, where it was asked to be cut into several.
+        /// Byte count of each piece, row by row, for a picture cut into several.
         public var pieceByteCounts: [Int]?
-        /// Layers on other servers of which something is missing, and why; nil where nothing is.
+        /// Layers on other servers with missing content, and why; nil for none.
         public var missing: [LayerFailure]?
         /// Whether layers on other servers are on it, which may change without the map: nil for no.
         public var hasRemote: Bool?
@@ -48,7 +48,7 @@ public struct ExportedPicture: Hashable, Sendable {
         }
     }
 
-    /// What it shows.
+    /// Description of the picture.
     public var head: Head
     /// The picture, encoded, or several one after the other; empty where none was drawn.
     public var bytes: Data
@@ -75,14 +75,14 @@ public struct ExportedPicture: Hashable, Sendable {
         return result
     }
 
-    /// Reads what ``wireForm()`` makes; throws `Failure` (`corrupt`) for other bytes.
+    /// Decodes ``wireForm()``; throws `Failure` (`corrupt`) for other bytes.
     public init(wireForm: Data) throws(Failure) {
         let prefix = Array(wireForm.prefix(4))
         let count = prefix.reversed().reduce(0) { $0 << 8 | Int($1) }
         guard prefix.count == 4, count <= wireForm.count - 4 else {
             throw Failure(
                 .corrupt,
-                "these \(wireForm.count) bytes are no picture: expected the length of its head")
+                "these \(wireForm.count) bytes are not a picture: expected the length of its head")
         }
         let rest = wireForm.dropFirst(4)
         do throws(Failure) {

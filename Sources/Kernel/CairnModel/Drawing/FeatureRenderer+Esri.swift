@@ -11,7 +11,7 @@ extension FeatureRenderer: Codable {
         case minValue, classBreakInfos, defaultSymbol, defaultLabel
     }
 
-    /// Reads a renderer of one of the three types; members that are not known are left out.
+    /// Decodes a renderer of one of the three types; unknown members are ignored.
     public init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: CodingKeys.self)
         let others = try members.decodeIfPresent(LayerSymbol.self, forKey: .defaultSymbol).map {

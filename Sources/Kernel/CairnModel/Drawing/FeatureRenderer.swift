@@ -3,16 +3,15 @@
 
 internal import CairnCore
 
-/// Which symbol a feature is drawn with: Esri's renderers `simple`, `uniqueValue` and
-/// `classBreaks`.
+/// The symbols of a layer's features: Esri's renderers `simple`, `uniqueValue` and `classBreaks`.
 public enum FeatureRenderer: Hashable, Sendable {
-    /// A symbol, and what a legend says beside it.
+    /// A symbol with its legend texts.
     public struct Entry: Hashable, Sendable {
         /// The symbol.
         public var symbol: LayerSymbol
-        /// What the legend calls it.
+        /// The label in a legend.
         public var label: String
-        /// What else there is to say of it.
+        /// A further description.
         public var description: String
 
         /// Makes one.
@@ -25,7 +24,7 @@ public enum FeatureRenderer: Hashable, Sendable {
 
     /// One value and its symbol.
     public struct Value: Hashable, Sendable {
-        /// As text (``FeatureRenderer/text(of:)``), of several fields joined.
+        /// The value as text (``FeatureRenderer/text(of:)``); those of several fields joined.
         public var value: String
         /// Its symbol.
         public var entry: Entry
@@ -55,11 +54,11 @@ public enum FeatureRenderer: Hashable, Sendable {
     public struct UniqueValues: Hashable, Sendable {
         /// One to three fields.
         public var fields: [String]
-        /// What stands between the values of two fields.
+        /// Separator between the values of two fields.
         public var delimiter: String
         /// The values, each once.
         public var values: [Value]
-        /// What all others have; they are not drawn where it is nil.
+        /// The symbol of all other features; nil hides them.
         public var others: Entry?
 
         /// Makes one.
@@ -78,11 +77,11 @@ public enum FeatureRenderer: Hashable, Sendable {
     public struct ClassBreaks: Hashable, Sendable {
         /// The field.
         public var field: String
-        /// The least number of the first range; nil: there is none.
+        /// Lower bound of the first range; nil for none.
         public var least: Double?
         /// Ranges, upwards.
         public var breaks: [Break]
-        /// What all others have; they are not drawn where it is nil.
+        /// The symbol of all other features; nil hides them.
         public var others: Entry?
 
         /// Makes one.
@@ -104,7 +103,7 @@ public enum FeatureRenderer: Hashable, Sendable {
     /// By range.
     case classBreaks(ClassBreaks)
 
-    /// The fields that it asks for.
+    /// The fields that it reads.
     public var fields: [String] {
         switch self {
         case .simple: []
@@ -124,6 +123,6 @@ public enum FeatureRenderer: Hashable, Sendable {
         }
     }
 
-    /// A value as it is compared with those of a renderer: as people read it, null as `<Null>`.
+    /// A value as text for comparison with those of a renderer: in display form, null as `<Null>`.
     public static func text(of value: AttributeValue) -> String { value.text ?? "<Null>" }
 }

@@ -5,15 +5,15 @@ internal import CairnCore
 
 /// Labels of a layer's features: one of Esri's `labelingInfo`.
 public struct LabelClass: Hashable, Sendable {
-    /// What they say.
+    /// The text of the labels.
     public var expression: LabelExpression
-    /// Where they stand; nil: points above right, lines along, areas in the middle.
+    /// Placement; nil for points above right, lines along, areas in the middle.
     public var placement: LabelPlacement?
     /// A WHERE clause of the features that have them; nil: all.
     public var condition: String?
     /// The scales at which they are drawn.
     public var scaleRange: ScaleRange
-    /// What they look like.
+    /// The style of the text.
     public var symbol: TextSymbol
 
     /// Makes one.
@@ -30,7 +30,7 @@ public struct LabelClass: Hashable, Sendable {
     }
 }
 
-/// Where a label stands; raw values are Esri's without `esriServer`.
+/// A placement of labels; raw values are Esri's without `esriServer`.
 public enum LabelPlacement: String, Hashable, Sendable, CaseIterable {
     /// Above the point, in the middle.
     case aboveCenter = "PointLabelPlacementAboveCenter"
@@ -71,11 +71,12 @@ public enum LabelPlacement: String, Hashable, Sendable, CaseIterable {
     }
 }
 
-/// What letters look like: Esri's `esriTS`.
+/// The style of a text: Esri's `esriTS`.
 public struct TextSymbol: Hashable, Sendable {
     /// Their colour.
     public var color: LayerSymbol.Color
-    /// Families of fonts with commas, the first that there is; what is missing comes from others.
+    /// Font families, separated by commas, the first available one; missing glyphs come from
+    /// others.
     public var family: String
     /// The size of the font in points.
     public var sizePoints: Double
@@ -85,10 +86,10 @@ public struct TextSymbol: Hashable, Sendable {
     public var isItalic: Bool
     /// The colour around them; nil: none.
     public var haloColor: LayerSymbol.Color?
-    /// How far that reaches, in points.
+    /// Width of the halo in points.
     public var haloPoints: Double
 
-    /// Makes one; without arguments, what labels look like unless stated.
+    /// Creates one; the defaults are those of an unspecified label.
     public init(
         color: LayerSymbol.Color = .init(40, 40, 40), family: String = "DejaVu Sans",
         sizePoints: Double = 8, isBold: Bool = false, isItalic: Bool = false,
@@ -156,7 +157,7 @@ extension TextSymbol: Codable {
     private enum CodingKeys: String, CodingKey { case type, color, haloColor, haloSize, font }
     private enum FontKeys: String, CodingKey { case family, size, style, weight }
 
-    /// Reads an `esriTS`; what is absent is as in `TextSymbol()`, but for the halo, which is none.
+    /// Decodes an `esriTS`; absent members default to those of `TextSymbol()`, with no halo.
     public init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: CodingKeys.self)
         self.init(haloColor: nil, haloPoints: 0)

@@ -3,10 +3,10 @@
 
 public import CairnCore
 
-/// What a label says: texts and fields, one after the other.
+/// The text of a label: a sequence of literals and fields.
 ///
-/// Both of Esri's forms are read: `[NAME] CONCAT " (" CONCAT [POP] CONCAT ")"`, and of Arcade what
-/// says no more: `$feature.NAME + " (" + $feature["POP"] + ")"`. A new line is `NEWLINE`, or
+/// Both of Esri's forms are parsed: `[NAME] CONCAT " (" CONCAT [POP] CONCAT ")"`, and the same
+/// subset of Arcade: `$feature.NAME + " (" + $feature["POP"] + ")"`. A new line is `NEWLINE`, or
 /// `TextFormatting.NewLine`.
 public struct LabelExpression: Hashable, Sendable {
     /// One piece of a label.
@@ -31,8 +31,7 @@ public struct LabelExpression: Hashable, Sendable {
         parts.compactMap { if case .field(let name) = $0 { name } else { nil } }
     }
 
-    /// What a label says, blanks around its lines left out, null as nothing; nil for nothing at
-    /// all.
+    /// The text of a label, with trimmed lines and null as the empty text; nil for an empty label.
     public func label(_ value: (String) -> AttributeValue) -> String? {
         let whole = parts.map { part in
             switch part {
@@ -51,7 +50,7 @@ public struct LabelExpression: Hashable, Sendable {
         return String(line[first...last])
     }
 
-    /// Esri's simple form of it.
+    /// The expression in Esri's simple form.
     public var text: String {
         parts.map { part in
             switch part {
@@ -62,7 +61,7 @@ public struct LabelExpression: Hashable, Sendable {
         }.joined(separator: " CONCAT ")
     }
 
-    /// Reads either form; throws `invalidParameter`, with what was expected where.
+    /// Parses either form; throws `invalidParameter`, with the position and the expectation.
     public init(parsing text: String) throws(Failure) {
         guard text.utf8.count <= Self.byteBound else {
             throw Failure(

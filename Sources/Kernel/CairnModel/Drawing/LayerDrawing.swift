@@ -4,16 +4,16 @@
 public import CairnCore
 internal import FoundationEssentials
 
-/// How a layer's features are drawn: Esri's `drawingInfo`, which is also its JSON.
+/// The drawing of a layer's features: Esri's `drawingInfo`, which is also its JSON.
 public struct LayerDrawing: Hashable, Sendable {
-    /// Which symbols they have; nil: the one of the layer's number.
+    /// The renderer; nil for the symbol of the layer's number.
     public var renderer: FeatureRenderer?
-    /// How much of what lies below is seen through the layer, in percent: 0…100.
+    /// Transparency of the layer in percent, 0…100.
     public var transparency: Int
     /// Their labels, the most important first; none where it is empty.
     public var labels: [LabelClass]
 
-    /// Makes one; without arguments it changes nothing.
+    /// Creates one; without arguments it changes nothing.
     public init(
         _ renderer: FeatureRenderer? = nil, transparency: Int = 0, labels: [LabelClass] = []
     ) {
@@ -30,10 +30,10 @@ public struct LayerDrawing: Hashable, Sendable {
     public static let labelBound = 20
     /// The most bytes of one text.
     public static let textByteBound = 1_024
-    /// The most bytes of all of it, as JSON.
+    /// Largest size as JSON, in bytes.
     public static let byteBound = 524_288
 
-    /// Every field that it asks for, each once, as it names them.
+    /// Every field that it reads, each once, as spelled there.
     public var fields: [String] {
         var seen: Set<String> = []
         return ((renderer?.fields ?? []) + labels.flatMap(\.expression.fields)).filter {
@@ -45,7 +45,7 @@ public struct LayerDrawing: Hashable, Sendable {
 extension LayerDrawing: Codable {
     private enum CodingKeys: String, CodingKey { case renderer, transparency, labelingInfo }
 
-    /// Reads what there is of the three; others are left out.
+    /// Decodes the known ones of the three members; others are ignored.
     public init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: CodingKeys.self)
         self.init(
@@ -54,7 +54,7 @@ extension LayerDrawing: Codable {
             labels: try members.decodeIfPresent([LabelClass].self, forKey: .labelingInfo) ?? [])
     }
 
-    /// Writes what is not as it is without.
+    /// Encodes the members that differ from the defaults.
     public func encode(to encoder: any Encoder) throws {
         var members = encoder.container(keyedBy: CodingKeys.self)
         try members.encodeIfPresent(renderer, forKey: .renderer)
@@ -64,12 +64,12 @@ extension LayerDrawing: Codable {
 }
 
 extension LayerDrawing {
-    /// Throws `invalidParameter` or `tooLarge`, naming the place, unless a layer with these fields
-    /// and features of this type can be drawn so.
+    /// Throws `invalidParameter` or `tooLarge`, naming the member, unless it can draw a layer with
+    /// these fields and geometry type.
     ///
     /// - Parameters:
-    ///   - fields: Empty where they are not known.
-    ///   - type: Nil where it is not known, or any.
+    ///   - fields: Empty when unknown.
+    ///   - type: Nil when unknown, or any.
     public func check(_ fields: [FieldDescription], _ type: GeometryType?) throws(Failure) {
         guard 0...100 ~= transparency else {
             throw Failure(.invalidParameter, "transparency \(transparency): expected 0 to 100")
@@ -94,7 +94,7 @@ extension LayerDrawing {
             else {
                 throw Failure(
                     .invalidParameter,
-                    "the drawing asks for the field '\(name.prefix(80))', which the layer has not")
+                    "the drawing uses '\(name.prefix(80))', which is not a field of the layer")
             }
         }
         let byteCount = try CairnJSON.encode(self).count
@@ -151,7 +151,7 @@ extension FeatureRenderer.UniqueValues {
             guard FeatureRenderer.isShort(each.value), seen.insert(each.value).inserted else {
                 throw Failure(
                     .invalidParameter,
-                    "uniqueValueInfos: the value '\(each.value.prefix(40))' stands there twice, or "
+                    "uniqueValueInfos: the value '\(each.value.prefix(40))' occurs twice, or "
                         + "has more than \(LayerDrawing.textByteBound) bytes")
             }
         }

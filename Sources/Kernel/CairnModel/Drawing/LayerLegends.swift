@@ -4,22 +4,21 @@
 public import CairnCore
 public import FoundationEssentials
 
-/// "What do the pictures of layers on other servers, and of rasters, mean?", of all such layers of
-/// a map.
+/// A request for the legends of a map's rasters and layers on other servers.
 public struct LegendRequest: PastRequest, Hashable, Sendable, Codable {
     /// The map.
     public var map: MapName
-    /// Asks of the map as it was at this sequence number; nil: now.
+    /// The sequence number as of which the map is read; nil for now.
     public var at: Int64?
-    /// Asks of the map as it was at this moment; at most one of `at` and `atTime` may be given.
+    /// The moment as of which the map is read; at most one of `at` and `atTime` may be given.
     public var atTime: Timestamp?
-    /// With `at` or `atTime`, leaves out what was removed, hidden or deleted by this sequence
-    /// number; nil: nothing.
+    /// With `at` or `atTime`, excludes layers removed or hidden by this sequence number; nil for
+    /// none.
     public var seenFrom: Int64?
-    /// The answer must know at least this sequence number.
+    /// Least sequence number the answer must include.
     public var minSequence: Int64?
 
-    /// Asks of a map as it is now.
+    /// A request for the map as it is now.
     public init(map: MapName) { self.map = map }
 }
 
@@ -32,7 +31,7 @@ public struct LegendEntry: Hashable, Sendable, Codable {
     /// The most bytes of a picture.
     public static let byteBound = 64 << 10
 
-    /// What it stands for; may be empty.
+    /// The label; may be empty.
     public var label: String
     /// The picture, a PNG.
     public var picture: Data
@@ -41,7 +40,7 @@ public struct LegendEntry: Hashable, Sendable, Codable {
     /// Rows.
     public var height: Int
 
-    /// Nil for what is no PNG, or a larger one than an entry may have.
+    /// Nil for anything but a PNG within the bound of an entry.
     public init?(label: String, png picture: [UInt8]) {
         let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
         guard picture.count >= 33, picture.count <= Self.byteBound,
@@ -65,7 +64,7 @@ public struct LayerLegends: Hashable, Sendable, Codable {
 
     /// By layer; layers of templates of tiles have none, and those that failed have none.
     public var entries: [LayerID: [LegendEntry]]
-    /// Layers whose server did not say, or whose file cannot be read, and why.
+    /// Layers whose server did not answer, or whose file cannot be read, and why.
     public var missing: [LayerFailure]
 
     /// States it.
@@ -76,13 +75,12 @@ public struct LayerLegends: Hashable, Sendable, Codable {
 }
 
 extension LayerSource {
-    /// Whether a worker has to be asked what the layer's pictures mean: its server or its file says
-    /// so.
+    /// Whether the layer's legend comes from its server or its file, and so from a worker.
     public var hasAskedLegend: Bool {
         switch self {
         case .wms, .mapService, .raster: true
         case .tiles(let source): !source.isTemplate
-        // Drawn with symbols that the map knows.
+        // Drawn with symbols that the map has.
         case .featureService, .dataset, .graphics: false
         }
     }

@@ -84,7 +84,7 @@ extension LayerSymbol.Stroke: Codable {
 }
 
 extension LayerSymbol.Color: Codable {
-    /// Covers nothing.
+    /// Fully transparent.
     public static let clear = Self(0, 0, 0, alpha: 0)
 
     /// Reads `[red, green, blue, alpha]`, whole numbers 0…255; alpha may be left out.

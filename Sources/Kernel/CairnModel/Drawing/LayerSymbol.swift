@@ -3,7 +3,7 @@
 
 public import CairnCore
 
-/// How one feature is drawn: what a map's pictures, its legend and its description have in common.
+/// The symbol of one feature, common to a map's pictures, its legend and its description.
 ///
 /// Sizes are points of 1/72 inch.
 public struct LayerSymbol: Hashable, Sendable {
@@ -18,7 +18,7 @@ public struct LayerSymbol: Hashable, Sendable {
         }
     }
 
-    /// How a line goes; raw values are Esri's without `esriSLS`.
+    /// The dash pattern of a line; raw values are Esri's without `esriSLS`.
     public enum LineStyle: String, Hashable, Sendable, CaseIterable {
         /// Without gaps.
         case solid = "Solid"
@@ -40,7 +40,7 @@ public struct LayerSymbol: Hashable, Sendable {
         public var color: Color
         /// Its width in points.
         public var widthPoints: Double
-        /// How it goes.
+        /// Dash pattern.
         public var style: LineStyle
 
         /// Makes one.
@@ -54,17 +54,17 @@ public struct LayerSymbol: Hashable, Sendable {
         public var isVisible: Bool { style != .null && color.alpha > 0 && widthPoints > 0 }
     }
 
-    /// What stands at a position; raw values are Esri's without `esriSMS`.
+    /// The shape of a marker; raw values are Esri's without `esriSMS`.
     public enum MarkerStyle: String, Hashable, Sendable, CaseIterable {
         /// A disc.
         case circle = "Circle"
         /// An upright cross, drawn by its outline alone.
         case cross = "Cross"
-        /// A square that stands on a corner.
+        /// A square on a corner.
         case diamond = "Diamond"
         /// A square.
         case square = "Square"
-        /// A triangle that stands on its base.
+        /// A triangle on its base.
         case triangle = "Triangle"
         /// A slanting cross, drawn by its outline alone.
         case x = "X"
@@ -77,11 +77,11 @@ public struct LayerSymbol: Hashable, Sendable {
     public struct Marker: Hashable, Sendable {
         /// Its shape.
         public var style: MarkerStyle
-        /// What fills it; of a cross, its lines where it has no outline.
+        /// Fill colour; of a cross, that of its lines where it has no outline.
         public var color: Color
         /// Its width and height in points, to the middle of the outline.
         public var sizePoints: Double
-        /// How far it is turned clockwise, in degrees.
+        /// Clockwise rotation in degrees.
         public var angleDegrees: Double
         /// The line around it; of a cross, its lines.
         public var outline: Stroke?
@@ -104,11 +104,11 @@ public struct LayerSymbol: Hashable, Sendable {
         }
     }
 
-    /// What an area is filled with; raw values are Esri's without `esriSFS`.
+    /// The fill of an area; raw values are Esri's without `esriSFS`.
     public enum FillStyle: String, Hashable, Sendable, CaseIterable {
         /// Its colour.
         case solid = "Solid"
-        /// Nothing.
+        /// No fill.
         case null = "Null"
         /// Level lines.
         case horizontal = "Horizontal"
@@ -126,7 +126,7 @@ public struct LayerSymbol: Hashable, Sendable {
 
     /// An area, and a line along its rings.
     public struct Fill: Hashable, Sendable {
-        /// What fills it.
+        /// Fill style.
         public var style: FillStyle
         /// The colour of that.
         public var color: Color
@@ -141,7 +141,7 @@ public struct LayerSymbol: Hashable, Sendable {
         }
     }
 
-    /// What is drawn.
+    /// The form of a symbol.
     public enum Form: Hashable, Sendable {
         /// At each position.
         case marker(Marker)
@@ -151,7 +151,7 @@ public struct LayerSymbol: Hashable, Sendable {
         case fill(Fill)
     }
 
-    /// What is drawn.
+    /// The form.
     public var form: Form
 
     /// A symbol of that form.
@@ -165,7 +165,7 @@ public struct LayerSymbol: Hashable, Sendable {
         }
     }
 
-    /// How far it reaches from a position, path or ring, in points.
+    /// Extent of the symbol around a position, path or ring, in points.
     public var reachPoints: Double {
         switch form {
         // The corners of a square are farther than its sides.
@@ -177,11 +177,10 @@ public struct LayerSymbol: Hashable, Sendable {
 }
 
 extension LayerSymbol {
-    /// The symbol of a layer nobody has chosen one for: a colour that follows from the layer's
-    /// number.
+    /// The default symbol of a layer: a colour that follows from the layer's number.
     ///
-    /// The colours are told apart by people of every kind of colour vision (Okabe and Ito, 2008),
-    /// as far as eight can be; outlines are darker, so that neighbours stay apart in any case.
+    /// The colours are distinct for every kind of colour vision (Okabe and Ito, 2008), as far as
+    /// eight can be; outlines are darker, so that neighbours stay distinct in any case.
     public init(standard layer: LayerID, _ type: GeometryType) {
         let color = Self.palette[abs(layer % Self.palette.count)]
         switch type {
@@ -192,7 +191,7 @@ extension LayerSymbol {
                     outline: Stroke(color.toward(.black, 0.5), widthPoints: 0.6)))
         case .polyline: form = .line(Stroke(color.toward(.black, 0.1), widthPoints: 1.2))
         case .polygon:
-            // Pale, and not quite opaque: what lies below is seen, and does not make it muddy.
+            // Pale and not quite opaque: layers below show through without a muddy mix.
             var fill = color.toward(.white, 0.65)
             fill.alpha = 200
             form = .fill(
@@ -211,7 +210,7 @@ extension LayerSymbol.Color {
     fileprivate static let black = Self(0, 0, 0)
     fileprivate static let white = Self(255, 255, 255)
 
-    /// The same hue, on the way to another colour: 0 is none of it, 1 all the way.
+    /// The colour mixed with another: 0 gives this one, 1 the other.
     fileprivate func toward(_ other: Self, _ amount: Double) -> Self {
         func mix(_ from: UInt8, _ to: UInt8) -> UInt8 {
             UInt8((Double(from) + (Double(to) - Double(from)) * amount).rounded())

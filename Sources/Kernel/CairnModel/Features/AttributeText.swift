@@ -8,7 +8,7 @@ extension AttributeValue {
     /// in UTC, with milliseconds where there are any.
     public var formatted: AttributeValue { text.map { .string($0) } ?? .null }
 
-    /// The same as a string; nil for null.
+    /// The value as text; nil for null.
     public var text: String? {
         switch self {
         case .null: nil
@@ -23,11 +23,11 @@ extension AttributeValue {
 }
 
 extension LayerDescription {
-    /// What people call the fields, in the order of `fields`: what this map says, else the source,
+    /// The display names of fields, in the order of `fields`: the map's alias, else the source's,
     /// else the field's name.
     ///
     /// The object id keeps its name, and so does a field whose alias is another field's name or
-    /// alias, letter case apart, so that no two fields are called the same.
+    /// alias, letter case apart, so that display names are unique.
     public func shownNames(of fields: [FieldDescription]) -> [String] {
         let wanted = fields.enumerated().map { index, field in
             index == 0 ? field.name : fieldAliases[field.name] ?? field.shownName

@@ -5,7 +5,7 @@ internal import CairnCore
 
 /// One attribute of one feature.
 public enum AttributeValue: Hashable, Sendable {
-    /// No value.
+    /// Null.
     case null
     /// Any integer field.
     case integer(Int64)
@@ -42,9 +42,10 @@ extension AttributeValue: Codable {
         }
     }
 
-    /// Writes JSON null, number, string, or `{"date": milliseconds}`; a real whose value is whole
-    /// is written as `{"real": 3}`, because JSON text would otherwise lose that it is not an
-    /// integer.
+    /// Encodes JSON null, number, string, or `{"date": milliseconds}`.
+    ///
+    /// A real whose value is whole is `{"real": 3}`, because JSON text would otherwise make an
+    /// integer of it.
     public func encode(to encoder: any Encoder) throws {
         switch self {
         case .date(let milliseconds):
@@ -75,7 +76,7 @@ public struct FieldDescription: Hashable, Sendable, Codable {
     public var type: FieldType
     /// The longest text in bytes, where the source states one.
     public var length: Int?
-    /// What people call it, where that is not `name`.
+    /// Display name, unless equal to `name`.
     public var alias: String?
 
     /// Describes a column.
@@ -110,7 +111,8 @@ public enum FieldType: String, Hashable, Sendable, Codable {
     case date = "Date"
 }
 
-/// What the features of a layer are; raw values are Esri's `esriGeometry…` without the prefix.
+/// The geometry type of a layer's features; raw values are Esri's `esriGeometry…` without the
+/// prefix.
 public enum GeometryType: String, Hashable, Sendable, Codable {
     /// One position each.
     case point = "Point"

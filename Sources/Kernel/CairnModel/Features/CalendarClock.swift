@@ -11,12 +11,12 @@ public struct CalendarClock: Hashable, Sendable {
     public var month: Int64
     /// 1…31.
     public var day: Int64
-    /// What has passed of the day, in thousandths of a second, below 86,400,000.
+    /// Milliseconds since the start of the day, below 86,400,000.
     public var millisecondOfDay: Int64
 
     private static let dayMilliseconds: Int64 = 86_400_000
 
-    /// The moment so many milliseconds after the epoch (Howard Hinnant's `civil_from_days`).
+    /// The moment of a number of milliseconds since the epoch (Howard Hinnant's `civil_from_days`).
     public init(milliseconds: Int64) {
         var (days, rest) = milliseconds.quotientAndRemainder(dividingBy: Self.dayMilliseconds)
         if rest < 0 {
@@ -46,7 +46,7 @@ public struct CalendarClock: Hashable, Sendable {
         return (era * 146_097 + dayOfEra - 719_468) * Self.dayMilliseconds + millisecondOfDay
     }
 
-    /// So many months later or earlier; a day that the month lacks becomes its last.
+    /// The moment so many months later; a day that the month lacks becomes its last.
     public func adding(months: Int64) -> CalendarClock {
         var result = self
         var count = year * 12 + month - 1 + months
@@ -90,10 +90,10 @@ extension CalendarClock {
 }
 
 extension Timestamp {
-    /// Reads ISO 8601: `2026-11-21`, or that with `T` or a space and `09:30`, `09:30:00` or
-    /// `09:30:00.25`, then nothing, `Z` or `±HH:MM`; without a zone it is UTC.
+    /// Parses ISO 8601: `2026-11-21`, or that with `T` or a space and `09:30`, `09:30:00` or
+    /// `09:30:00.25`, then optionally `Z` or `±HH:MM`; without a zone it is UTC.
     ///
-    /// A day alone is its first moment. Nil for any other text, and for days no calendar has.
+    /// A day alone is its first moment. Nil for any other text, and for invalid dates.
     public init?(iso text: String) {
         let form =
             /(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?(Z|[+-]\d\d:?\d\d)?)?/

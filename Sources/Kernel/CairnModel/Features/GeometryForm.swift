@@ -8,10 +8,10 @@ public struct FurtherOrdinates: Hashable, Sendable {
     /// One for each coordinate in the shape's order, nil where it has none; nil as a whole where
     /// none has any.
     public var z: [Double?]?
-    /// As ``z``.
+    /// M of each position, as ``z``.
     public var m: [Double?]?
 
-    /// States them; what has nothing but nils becomes nil as a whole.
+    /// Creates them; an array of nils alone becomes nil as a whole.
     public init(z: [Double?]? = nil, m: [Double?]? = nil) {
         func some(_ values: [Double?]?) -> [Double?]? {
             values?.contains { $0 != nil } == true ? values : nil
@@ -27,8 +27,8 @@ public struct FurtherOrdinates: Hashable, Sendable {
 /// A shape in Esri's JSON: `{"x","y"}`, `{"points"}`, `{"paths"}` or `{"rings"}`, each position an
 /// array that begins with x and y.
 ///
-/// Where `hasZ` is true the third ordinate of a position is its Z; where `hasM` is true the last
-/// one is its M. Null stands for what a position does not have.
+/// With `hasZ` the third ordinate of a position is its Z; with `hasM` the last one is its M. Null
+/// stands for a missing ordinate.
 public struct GeometryForm: Hashable, Sendable, Codable {
     /// A point's x.
     public var x: Double?
@@ -83,7 +83,7 @@ public struct GeometryForm: Hashable, Sendable, Codable {
         }
     }
 
-    /// The shape; nil where nothing, or a position of fewer than two ordinates, is given.
+    /// The shape; nil for an empty form, or a position of fewer than two ordinates.
     public var shape: Shape? {
         func coordinate(_ ordinates: [Double?]) -> Coordinate? {
             guard ordinates.count >= 2, let x = ordinates[0], let y = ordinates[1] else {
@@ -118,7 +118,7 @@ public struct GeometryForm: Hashable, Sendable, Codable {
 }
 
 extension Shape {
-    /// What a feature of this shape is; an envelope counts as a polygon.
+    /// The geometry type of a feature with this shape; an envelope counts as a polygon.
     public var geometryType: GeometryType {
         switch self {
         case .point: .point

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-/// A coordinate system by its well-known id, or by WKT where it has none.
+/// A coordinate system by its well-known id, or by WKT without one.
 public struct SpatialReference: Hashable, Sendable, Codable {
-    /// The EPSG (or ESRI) number as the author gave it, 102100 included; nil when only WKT is
-    /// known.
+    /// The EPSG (or ESRI) number as its author gave it, 102100 included; nil for one defined by WKT
+    /// alone.
     public var wkid: Int?
     /// The WKT definition, used only when `wkid` is nil.
     public var wkt: String?
 
-    /// A spatial reference known by number.
+    /// A spatial reference by number.
     public init(wkid: Int) {
         self.wkid = wkid
         wkt = nil

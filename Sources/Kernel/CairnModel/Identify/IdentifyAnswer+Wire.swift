@@ -115,7 +115,7 @@ extension AttributeValue: WireValue {
     }
 }
 
-/// Values in field order; the names in front of them only where they are not those of the feature
+/// Values in field order, preceded by their names only where these differ from those of the feature
 /// before.
 extension Attributes: WireValue {
     func write(to wire: inout WireOutput) {

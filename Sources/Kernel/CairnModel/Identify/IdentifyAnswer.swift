@@ -8,23 +8,25 @@ public import Geometry
 public struct IdentifyResult: Hashable, Sendable, Codable {
     /// The layer it belongs to.
     public var layerID: LayerID
-    /// That layer's name.
+    /// Name of that layer.
     public var layerName: String
     /// Its object id.
     public var objectID: Int64
     /// The name, never the alias, of the field shown for it.
     public var displayFieldName: String
-    /// That field's value, formed as the attributes are.
+    /// Value of that field, formatted as the attributes.
     public var value: AttributeValue
-    /// All attributes, in field order, the object id among them; named and formed as the request's
-    /// `returnFieldName` and `returnUnformattedValues` say.
+    /// All attributes, in field order, the object id among them.
+    ///
+    /// Named and formatted by the request's `returnFieldName` and `returnUnformattedValues`.
     public var attributes: Attributes
-    /// What the feature is.
+    /// Geometry type of the feature.
     public var geometryType: GeometryType
-    /// Its geometry in the output spatial reference, when asked for.
+    /// Geometry in the output spatial reference, if requested.
     public var geometry: Shape?
-    /// The Z of every coordinate of `geometry` in its order, nil where one has none; nil as a whole
-    /// when not asked for, or when the layer has no Z.
+    /// Z of every coordinate of `geometry` in its order, nil for a missing one.
+    ///
+    /// Nil as a whole when not requested, or when the layer has no Z.
     public var zValues: [Double?]?
     /// The M of every coordinate of `geometry`, as `zValues`.
     public var mValues: [Double?]?
@@ -52,7 +54,7 @@ public struct IdentifyResult: Hashable, Sendable, Codable {
     }
 }
 
-/// The results of one layer, with those of the layers inside it: the SDK's `IdentifyLayerResult`.
+/// The results of one layer, with those of its sublayers: the SDK's `IdentifyLayerResult`.
 public struct IdentifyLayerResult: Hashable, Sendable, Codable {
     /// The layer or group.
     public var layerID: LayerID
@@ -64,11 +66,10 @@ public struct IdentifyLayerResult: Hashable, Sendable, Codable {
     public var sublayerResults: [IdentifyLayerResult]
     /// Whether further features of this very layer were hit that are not in `results`.
     public var transferLimitExceeded: Bool
-    /// How many features of this very layer were hit, those that were left out included where their
-    /// number is known.
+    /// Number of hits in this layer alone, omitted ones included as far as their number is known.
     public var hitCount: Int
 
-    /// Makes a layer's results; `hitCount` is the number of results unless said otherwise.
+    /// Creates a layer's results; `hitCount` defaults to the number of results.
     public init(
         layerID: LayerID, layerName: String, results: [IdentifyResult],
         sublayerResults: [IdentifyLayerResult], transferLimitExceeded: Bool, hitCount: Int? = nil
@@ -86,15 +87,15 @@ public struct IdentifyLayerResult: Hashable, Sendable, Codable {
         transferLimitExceeded || sublayerResults.contains(where: \.isTruncated)
     }
 
-    /// How many features were hit here and in all layers inside.
+    /// Number of hits here and in all sublayers.
     public var totalHitCount: Int { sublayerResults.reduce(hitCount) { $0 + $1.totalHitCount } }
 
-    /// How many of them are in `results`, here and in all layers inside.
+    /// Number of `results` here and in all sublayers.
     public var totalResultCount: Int {
         sublayerResults.reduce(results.count) { $0 + $1.totalResultCount }
     }
 
-    /// This layer's results, then its sublayers', depth first: Esri's flat list.
+    /// The results of this layer, then of its sublayers, depth first: Esri's flat list.
     public var flattened: [IdentifyResult] {
         var results: [IdentifyResult] = []
         forEachResult { results.append($0) }
@@ -118,12 +119,11 @@ public struct IdentifyAnswer: Hashable, Sendable, Codable {
     public var sequence: Int64
     /// Whether the log was out of reach, so the map may have changed since.
     public var isStale: Bool
-    /// What came of every layer, when asked for.
+    /// The outcome for every layer, if requested.
     public var explanation: IdentifyExplanation?
-    /// Layers on other servers that could not be asked, or not for all that they have, top first;
-    /// nil when there are none.
+    /// Layers on other servers that failed, or answered in part, top first; nil for none.
     ///
-    /// The answer lacks what they would have said.
+    /// The answer lacks their features.
     public var failures: [LayerFailure]?
 
     /// Makes an answer.
@@ -140,7 +140,7 @@ public struct IdentifyAnswer: Hashable, Sendable, Codable {
         self.explanation = explanation
     }
 
-    /// How many features were hit in all layers, those that were left out included.
+    /// Number of hits in all layers, omitted ones included.
     public var hitCount: Int { layers.reduce(0) { $0 + $1.totalHitCount } }
 
     /// Whether features of any layer were left out.

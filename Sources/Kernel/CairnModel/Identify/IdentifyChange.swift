@@ -3,12 +3,12 @@
 
 public import CairnCore
 
-/// How the answer to one identify request differs from the answer before it.
+/// The difference between two successive answers to one identify request.
 ///
 /// `IdentifyAnswer.applying(_:)` makes the new answer from the old one and this; folding every
 /// change of a subscription, from the first on, gives the answer of its last sequence number.
 public struct IdentifyChange: Hashable, Sendable, Codable {
-    /// What became of one layer's features.
+    /// The changes of one layer's features.
     public struct Layer: Hashable, Sendable, Codable {
         /// The layer.
         public var layerID: LayerID
@@ -30,7 +30,7 @@ public struct IdentifyChange: Hashable, Sendable, Codable {
         public var layerName: String
         /// The features of this very layer, in order.
         public var objectIDs: [Int64]
-        /// How many were hit, those left out included.
+        /// Number of hits, omitted ones included.
         public var hitCount: Int
         /// Whether further ones were hit.
         public var transferLimitExceeded: Bool
@@ -38,7 +38,7 @@ public struct IdentifyChange: Hashable, Sendable, Codable {
         public var sublayers: [Node]
     }
 
-    /// The sequence number of the answer before; nil for the first one, which lacks nothing.
+    /// The sequence number of the previous answer; nil for the first one, which is complete.
     public var after: Int64?
     /// The sequence number of the new answer.
     public var sequence: Int64
@@ -46,15 +46,15 @@ public struct IdentifyChange: Hashable, Sendable, Codable {
     public var isStale: Bool
     /// The spatial reference of the geometries.
     public var spatialReference: SpatialReference
-    /// The layers whose features are others now, by number.
+    /// The layers with changed features, by number.
     public var layers: [Layer]
     /// The new answer's layers, top first.
     public var tree: [Node]
 }
 
 extension IdentifyAnswer {
-    /// What leads from an earlier answer (nil: from none) to this one; nil when both say the same,
-    /// sequence number and staleness apart.
+    /// The change from an earlier answer (nil for the first) to this one; nil for equal ones, apart
+    /// from sequence number and staleness.
     ///
     /// Object ids are unique in a layer.
     public func change(since before: IdentifyAnswer?) -> IdentifyChange? {

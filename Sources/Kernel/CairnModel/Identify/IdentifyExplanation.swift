@@ -3,7 +3,7 @@
 
 public import CairnCore
 
-/// How an identify request was understood, and what came of every layer and group of the map.
+/// The interpretation of an identify request, and the outcome for every layer and group of the map.
 ///
 /// Its JSON form is stable: members are only ever added. See `Docs/identify.md`.
 public struct IdentifyExplanation: Hashable, Sendable, Codable {
@@ -13,11 +13,11 @@ public struct IdentifyExplanation: Hashable, Sendable, Codable {
     public var resolution: Double?
     /// The denominator of the map's scale; nil like `resolution`.
     public var scale: Double?
-    /// How far from the geometry a feature still counted, in map units.
+    /// Hit distance in map units.
     public var tolerance: Double
-    /// The same in metres; a degree counts as it does at the equator.
+    /// Hit distance in metres; degrees are converted as at the equator.
     public var toleranceMeters: Double
-    /// Every layer and group of the map, top first, a group before what it holds.
+    /// Every layer and group of the map, top first, a group before its layers.
     public var layers: [LayerExplanation]
 
     /// Makes an explanation.
@@ -34,22 +34,21 @@ public struct IdentifyExplanation: Hashable, Sendable, Codable {
     }
 }
 
-/// What came of one layer or group in an identify.
+/// The outcome for one layer or group in an identify.
 public struct LayerExplanation: Hashable, Sendable, Codable {
-    /// Whether its features were looked at.
+    /// Whether its features were searched.
     public enum Status: String, Hashable, Sendable, Codable {
-        /// Its features were looked at.
+        /// Searched.
         case searched
-        /// They were not; `reason` says why.
+        /// Not searched; `reason` says why.
         case skipped
-        /// It lies on another server that did not answer as it should; `reason` and `detail` say
-        /// why.
+        /// The layer's server failed; `reason` and `detail` say why.
         case failed
     }
 
-    /// Why a layer was not searched; the first that applies, in this order.
+    /// The reason why a layer was not searched; the first that applies, in this order.
     public enum Reason: String, Hashable, Sendable, Codable {
-        /// A group has no features of its own; what it holds is listed by itself.
+        /// A group has no features of its own; its layers are listed themselves.
         case group
         /// The request names other layers.
         case notSelected
@@ -57,19 +56,19 @@ public struct LayerExplanation: Hashable, Sendable, Codable {
         case notLoaded
         /// Its source could not be read.
         case failedToLoad
-        /// It consists of pictures, which have no features.
+        /// A tile layer has no features.
         case tiled
         /// The layer may not be queried.
         case notQueryable
-        /// Only layers with popups were asked for, and its popups are off.
+        /// The request is for layers with popups, and this one's are off.
         case popupsOff
-        /// It, or a group around it, is hidden.
+        /// The layer, or a group around it, is hidden.
         case invisible
-        /// The scale lies outside its range, or that of a group around it.
+        /// The scale is out of its range, or that of a group around it.
         case outOfScale
         /// The map has no spatial reference because its basemap is not loaded.
         case blankMap
-        /// `top` was asked, and a layer above it had a hit.
+        /// The request is for `top`, and a layer above had a hit.
         case afterTop
         /// Another server did not answer as it should.
         case remoteFailed
@@ -81,21 +80,21 @@ public struct LayerExplanation: Hashable, Sendable, Codable {
     public var layerName: String
     /// Whether it was searched.
     public var status: Status
-    /// Why not; nil when it was searched.
+    /// The reason; nil for a layer that was searched.
     public var reason: Reason?
     /// The reason in one sentence, with names and numbers; of a layer that was searched, why
     /// features may be missing; nil when none are.
     public var detail: String?
-    /// How many features had a rectangle near enough and were tested exactly; what the layer hides
-    /// is not counted.
+    /// Number of exact tests, after the search by rectangle; features hidden by the layer are not
+    /// counted.
     public var candidateCount: Int
-    /// How many near enough were left out by the request's own clause.
+    /// Number of features in reach that the request's own clause excluded.
     public var excludedByDefinition: Int
-    /// How many near enough, and not left out by definition, were left out by time.
+    /// Number of features in reach that only the time excluded.
     public var excludedByTime: Int
-    /// How many were hit.
+    /// Number of hits.
     public var hitCount: Int
-    /// How many of those are in the answer.
+    /// Number of hits in the answer.
     public var resultCount: Int
     /// Whether some are not, because of a limit.
     public var transferLimitExceeded: Bool

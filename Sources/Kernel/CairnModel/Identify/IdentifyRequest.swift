@@ -4,22 +4,22 @@
 public import CairnCore
 public import Geometry
 
-/// "What is here?", with the parameters of Esri's identify operation.
+/// An identify request, with the parameters of Esri's identify operation.
 public struct IdentifyRequest: Hashable, Sendable, Codable {
     /// The service's bound on the results of one layer.
     public static let resultsPerLayerBound = 1000
 
-    /// The map that is asked.
+    /// The map to search.
     public var map: MapName
-    /// What is touched, in `geometrySpatialReference`.
+    /// The search geometry, in `geometrySpatialReference`.
     public var geometry: Shape
     /// The geometry's own spatial reference; nil: `spatialReference`, then the map's.
     public var geometrySpatialReference: SpatialReference?
-    /// Which layers are searched.
+    /// The layers to search.
     public var layers: LayerSelection
-    /// How far from the geometry a feature still counts, in screen pixels, ≥ 0.
+    /// Hit distance from the geometry in screen pixels, ≥ 0.
     public var tolerance: Double
-    /// What the caller's screen shows, in `spatialReference` (else the map's).
+    /// The extent of the caller's screen, in `spatialReference` (else the map's).
     ///
     /// It gives the size of a pixel and the scale; it never limits the search.
     public var mapExtent: Envelope
@@ -42,14 +42,14 @@ public struct IdentifyRequest: Hashable, Sendable, Codable {
     public var time: TimeExtent?
     /// Whether the ends of `time` belong to it.
     public var timeRelation: TimeRelation
-    /// What single layers make of `time`.
+    /// Time options of single layers.
     public var layerTimeOptions: [LayerID: LayerTimeOptions]
     /// Whether results carry the Z of every coordinate, where the layer has Z.
     public var returnZ: Bool
     /// Whether results carry the M of every coordinate, where the layer has M.
     public var returnM: Bool
-    /// Whether attributes are named by field; else by the field's alias, which is the name itself
-    /// unless another was given.
+    /// Whether attributes are named by field; else by the field's alias, which defaults to the
+    /// name.
     public var returnFieldName: Bool
     /// Whether attributes are typed values; else all but null are text, as people read it. (Esri's
     /// REST API has false for its default.)
@@ -57,21 +57,21 @@ public struct IdentifyRequest: Hashable, Sendable, Codable {
     /// The most results of one layer, 0 or more, 0 for counts alone; nil, and anything above the
     /// service's bound, is the bound.
     public var maximumResultsPerLayer: Int?
-    /// Whether layers whose popups are off are left out.
+    /// Whether layers with popups off are excluded.
     public var returnPopupsOnly: Bool
-    /// Whether the answer says what came of every layer, and why.
+    /// Whether the answer explains the outcome for every layer.
     public var explain: Bool
-    /// Asks the map as it was at this sequence number; nil: now.
+    /// The sequence number as of which the map is read; nil for now.
     public var at: Int64?
-    /// Asks the map as it was at this moment; at most one of `at` and `atTime` may be given.
+    /// The moment as of which the map is read; at most one of `at` and `atTime` may be given.
     public var atTime: Timestamp?
-    /// With `at` or `atTime`, leaves out what was removed, hidden or deleted by this sequence
-    /// number; nil: nothing.
+    /// With `at` or `atTime`, excludes features removed, hidden or deleted by this sequence number;
+    /// nil for none.
     public var seenFrom: Int64?
-    /// The answer must know at least this sequence number (read your own writes).
+    /// Least sequence number the answer must include (read your own writes).
     public var minSequence: Int64?
 
-    /// Makes a request; the defaults are those of Esri's REST API, typed attributes apart.
+    /// Creates a request; the defaults are those of Esri's REST API, typed attributes apart.
     public init(
         map: MapName, geometry: Shape, geometrySpatialReference: SpatialReference? = nil,
         layers: LayerSelection = LayerSelection(), tolerance: Double, mapExtent: Envelope,
@@ -151,7 +151,7 @@ extension IdentifyRequest {
 
 /// Esri's `layers` parameter.
 public struct LayerSelection: Hashable, Sendable, Codable {
-    /// Which of the candidates are searched.
+    /// The candidates to search.
     public enum Option: String, Hashable, Sendable, Codable {
         /// Visible and in scale; only the top-most layer that has a hit answers.
         case top
@@ -161,7 +161,7 @@ public struct LayerSelection: Hashable, Sendable, Codable {
         case all
     }
 
-    /// Which of the candidates are searched.
+    /// The candidates to search.
     public var option: Option
     /// The candidates: layers, and groups for all they hold; nil for every layer.
     public var ids: [LayerID]?
@@ -173,7 +173,7 @@ public struct LayerSelection: Hashable, Sendable, Codable {
     }
 }
 
-/// The size of the picture the caller looks at.
+/// The size of the caller's picture.
 public struct ImageDisplay: Hashable, Sendable, Codable {
     /// Pixels across; 0 when unknown.
     public var width: Double

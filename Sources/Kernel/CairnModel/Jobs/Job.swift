@@ -8,18 +8,18 @@ extension JobKind {
     /// Geocodes every row of a CSV file.
     public static let batchGeocode = JobKind(rawValue: "BatchGeocode")
 
-    /// Asks a map what is at each place of a file of queries.
+    /// Identifies the features at each place of a file of queries.
     public static let batchIdentify = JobKind(rawValue: "BatchIdentify")
 
     /// Does several jobs and lists their products.
     public static let batch = JobKind(rawValue: "Batch")
 }
 
-/// How far a job is: REST's states without the `esriJob` prefix.
+/// The state of a job: REST's states without the `esriJob` prefix.
 ///
-/// That a job is paused is said by `JobDescription.isPaused`.
+/// A pause is stated by `JobDescription.isPaused`.
 public enum JobStatus: String, Hashable, Sendable, Codable {
-    /// Accepted and recorded; nothing has run.
+    /// Accepted and recorded; not started.
     case submitted
     /// Its chunks wait for a worker.
     case waiting
@@ -27,16 +27,16 @@ public enum JobStatus: String, Hashable, Sendable, Codable {
     case executing
     /// Every chunk is done and the product is named.
     case succeeded
-    /// It ended with an error.
+    /// Ended with an error.
     case failed
-    /// It exceeded the limit its submitter set.
+    /// Exceeded the limit set by its submitter.
     case timedOut
-    /// Cancelling was asked; chunks may still be running.
+    /// Cancellation was requested; chunks may still be running.
     case cancelling
-    /// It ended by the user's wish; nothing writes any more.
+    /// Ended by cancellation; no process writes for it any more.
     case cancelled
 
-    /// Whether nothing can happen any more.
+    /// Whether the state is final.
     public var isTerminal: Bool {
         switch self {
         case .succeeded, .failed, .timedOut, .cancelled: true
@@ -45,7 +45,7 @@ public enum JobStatus: String, Hashable, Sendable, Codable {
     }
 }
 
-/// What a user submits.
+/// A user's submission.
 public struct JobSubmission: Hashable, Sendable, Codable {
     /// Chosen by the caller, kept over retries: the same id is submitted once.
     public var id: JobID
@@ -55,11 +55,11 @@ public struct JobSubmission: Hashable, Sendable, Codable {
     public var parameters: [String: String]
     /// Bytes the job works on, put into the site's blobs beforehand.
     public var input: BlobReference?
-    /// Who asks.
+    /// The submitting user.
     public var actor: String?
     /// The longest the job may take from submission, in seconds; nil, the usual case, for ever.
     public var timeLimitSeconds: Int?
-    /// How long one of its operations may show no sign of life, 1…3,600 seconds; nil for 60.
+    /// Longest time an operation may go without progress, 1…3,600 seconds; nil for 60.
     public var stallLimitSeconds: Int?
     /// Its share among the jobs of the same actor; nil for normal.
     public var priority: JobPriority?
@@ -84,7 +84,7 @@ public struct JobSubmission: Hashable, Sendable, Codable {
     }
 }
 
-/// What may be asked of a submitted job.
+/// A command to a submitted job.
 public enum JobCommand: String, Hashable, Sendable, Codable {
     /// Stop starting chunks; running ones end.
     case pause
@@ -100,7 +100,7 @@ public struct JobCommandRequest: Hashable, Sendable, Codable {
     public var id: UUID
     /// The job.
     public var job: JobID
-    /// What to do.
+    /// The command.
     public var command: JobCommand
 
     /// Makes a request.
@@ -111,7 +111,7 @@ public struct JobCommandRequest: Hashable, Sendable, Codable {
     }
 }
 
-/// A job as anybody may read it, at one sequence number.
+/// The public state of a job at one sequence number.
 public struct JobDescription: Hashable, Sendable, Codable {
     /// The job.
     public var id: JobID
@@ -119,13 +119,14 @@ public struct JobDescription: Hashable, Sendable, Codable {
     public var kind: JobKind
     /// Its parameters.
     public var parameters: [String: String]
-    /// How far it is.
+    /// State of the job.
     public var status: JobStatus
     /// Whether it is paused.
     public var isPaused: Bool
-    /// 0…100, never going back: finished weight over known weight, plus what running chunks report.
+    /// Progress in percent, monotonic: finished weight over known weight, plus the reports of
+    /// running chunks.
     public var progress: Double
-    /// Chunks known so far.
+    /// Number of chunks planned so far.
     public var chunkCount: Int
     /// Chunks finished.
     public var completedChunkCount: Int
@@ -135,17 +136,17 @@ public struct JobDescription: Hashable, Sendable, Codable {
     public var messages: [JobMessage]
     /// The product, once succeeded.
     public var result: BlobReference?
-    /// Why it failed; with the code `cancelled` when its user cancelled it.
+    /// The error of a failed job; with the code `cancelled` after a cancellation.
     public var failure: Failure?
-    /// When it was submitted.
+    /// Time of submission.
     public var submittedAt: Timestamp
-    /// When it ended.
+    /// Time of the end.
     public var endedAt: Timestamp?
     /// The last event folded into this answer.
     public var sequence: Int64
     /// The job that started this one.
     public var parent: JobID?
-    /// The input file; nil where there is none.
+    /// The input file; nil for none.
     public var input: BlobReference?
     /// The submitter, or that of the job it is part of: `JobSubmission.actor`.
     public var actor: String?

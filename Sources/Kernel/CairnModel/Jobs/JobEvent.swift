@@ -15,7 +15,7 @@ public enum JobEvent: Hashable, Sendable {
     case stagePlanned(JobStagePlanned)
     /// One attempt got the right to complete a chunk.
     case chunkLeased(JobChunkLeased)
-    /// A chunk was given to a job of its own.
+    /// A chunk was delegated to a sub-job.
     case chunkDelegated(JobChunkDelegated)
     /// A chunk is done, once and for all.
     case chunkCompleted(JobChunkCompleted)
@@ -27,23 +27,23 @@ public enum JobEvent: Hashable, Sendable {
     case chunkReleased(JobChunkReleased)
     /// A chunk will not be tried again.
     case chunkQuarantined(JobChunkQuarantined)
-    /// No further chunk is started.
+    /// The job was paused: no further chunk is started.
     case paused(JobPaused)
     /// Chunks are started again.
     case resumed(JobResumed)
-    /// The user wants it to end.
+    /// Cancellation was requested.
     case cancelRequested(JobCancelRequested)
-    /// How far it is.
+    /// Progress was made.
     case progressed(JobProgressed)
-    /// Something was said to the user.
+    /// A message was posted for the user.
     case messagePosted(JobMessagePosted)
-    /// It ended well.
+    /// The job succeeded.
     case succeeded(JobSucceeded)
-    /// It ended with an error.
+    /// The job ended with an error.
     case failed(JobFailed)
-    /// It ended because it took too long.
+    /// The job exceeded its time limit.
     case timedOut(JobTimedOut)
-    /// It ended by the user's wish.
+    /// The job was cancelled.
     case cancelled(JobCancelled)
 
     /// The payload inside.
@@ -98,11 +98,11 @@ public enum JobEvent: Hashable, Sendable {
     }
 }
 
-/// A job was accepted; from now on anyone can read it.
+/// A job was accepted and can be read from now on.
 public struct JobSubmitted: EventPayload {
     /// The stable type name.
     public static let eventType = "job.submitted"
-    /// What was asked, whole.
+    /// The whole submission.
     public var submission: JobSubmission
 
     /// Makes the event.
@@ -112,14 +112,14 @@ public struct JobSubmitted: EventPayload {
 /// Chunks were added to a stage that has not begun.
 ///
 /// A long stage takes several of these events, in one append. Schema 2 has sub-jobs, which a build
-/// that knows schema 1 would take for chunks of a worker; schema 3 has inputs that are JSON and not
+/// that knows schema 1 would take for chunks of a worker; schema 3 has inputs as JSON instead of
 /// text in Base64.
 public struct JobStagePlanned: EventPayload {
     /// The stable type name.
     public static let eventType = "job.stagePlanned"
     /// The newest form.
     public static let schema = 3
-    /// Each only says more: an input in Base64 is read in every schema.
+    /// Each version only adds members: an input in Base64 is read in every schema.
     public static let upcasts = [Upcast.unchanged, .unchanged]
     /// 3 where an input is JSON, else 2 where a chunk is a sub-job.
     public var writtenSchema: Int {
@@ -141,8 +141,7 @@ public struct JobStagePlanned: EventPayload {
     }
 }
 
-/// The right to complete one chunk was given to one worker; committed before the worker hears of
-/// it.
+/// One chunk was leased to one worker; committed before the worker is notified.
 public struct JobChunkLeased: EventPayload {
     /// The stable type name.
     public static let eventType = "job.chunk.leased"
@@ -161,7 +160,7 @@ public struct JobChunkLeased: EventPayload {
     }
 }
 
-/// A chunk was given to a job of its own, which is submitted next.
+/// A chunk was delegated to a sub-job, which is submitted next.
 ///
 /// It holds the chunk's lease until that job has ended.
 public struct JobChunkDelegated: EventPayload {
@@ -185,14 +184,14 @@ public struct JobChunkDelegated: EventPayload {
 public struct JobChunkCompleted: EventPayload {
     /// The stable type name.
     public static let eventType = "job.chunk.completed"
-    /// The attempt whose result was taken.
+    /// The accepted attempt.
     public var attempt: ChunkAttempt
-    /// What it made, if anything.
+    /// Product of the chunk, if any.
     public var blob: BlobReference?
-    /// What it says to the user.
+    /// Messages for the user.
     public var messages: [JobMessage]
-    /// The build that did it, `0.1.0+` and the beginning of the SHA-256 of the worker's program;
-    /// nil where it is not known, and for a sub-job.
+    /// The worker's build, `0.1.0+` and the beginning of the SHA-256 of its program; nil when
+    /// unknown, and for a sub-job.
     public var build: String?
 
     /// Makes the event.
@@ -212,7 +211,7 @@ public struct JobChunkLost: EventPayload {
     public static let eventType = "job.chunk.lost"
     /// The attempt.
     public var attempt: ChunkAttempt
-    /// How it is known, one sentence.
+    /// The evidence, one sentence.
     public var reason: String
 
     /// Makes the event.
@@ -228,9 +227,9 @@ public struct JobChunkFailed: EventPayload {
     public static let eventType = "job.chunk.failed"
     /// The attempt.
     public var attempt: ChunkAttempt
-    /// What it threw.
+    /// The error of the attempt.
     public var error: Failure
-    /// How long the chunk rests before its next attempt, in milliseconds; nil when there is none.
+    /// Backoff before the next attempt, in milliseconds; nil without one.
     public var retryAfterMilliseconds: Int?
 
     /// Makes the event.
@@ -241,14 +240,14 @@ public struct JobChunkFailed: EventPayload {
     }
 }
 
-/// An attempt was handed back and counts against nobody: its worker drained or refused it, or the
+/// An attempt was released without counting as a failure: its worker drained or refused it, or the
 /// job is being cancelled.
 public struct JobChunkReleased: EventPayload {
     /// The stable type name.
     public static let eventType = "job.chunk.released"
     /// The attempt.
     public var attempt: ChunkAttempt
-    /// Why, one sentence.
+    /// The reason, one sentence.
     public var reason: String
 
     /// Makes the event.
@@ -258,13 +257,13 @@ public struct JobChunkReleased: EventPayload {
     }
 }
 
-/// A chunk killed so many workers that it is not tried again.
+/// A chunk was quarantined: it killed too many workers to be retried.
 public struct JobChunkQuarantined: EventPayload {
     /// The stable type name.
     public static let eventType = "job.chunk.quarantined"
     /// The chunk.
     public var chunk: Int
-    /// How many workers died of it.
+    /// Number of worker deaths it caused.
     public var deathCount: Int
 
     /// Makes the event.
@@ -274,9 +273,9 @@ public struct JobChunkQuarantined: EventPayload {
     }
 }
 
-/// No further chunk is started; those that run end.
+/// The job was paused: no further chunk is started, running ones finish.
 ///
-/// The event's id is made from the command's.
+/// The event's id is derived from the command's.
 public struct JobPaused: EventPayload {
     /// The stable type name.
     public static let eventType = "job.paused"
@@ -294,9 +293,9 @@ public struct JobResumed: EventPayload {
     public init() {}
 }
 
-/// The job shall end; running attempts are told to stop.
+/// Cancellation was requested; running attempts are stopped.
 ///
-/// The event's id is made from the command's.
+/// The event's id is derived from the command's.
 public struct JobCancelRequested: EventPayload {
     /// The stable type name.
     public static let eventType = "job.cancelRequested"
@@ -304,18 +303,18 @@ public struct JobCancelRequested: EventPayload {
     public init() {}
 }
 
-/// How far the job is, recorded at most once a second and at most 2,000 times.
+/// The progress of the job, recorded at most once a second and at most 2,000 times.
 public struct JobProgressed: EventPayload {
     /// The stable type name.
     public static let eventType = "job.progressed"
-    /// 0…100: done weight over known weight, running attempts included.
+    /// Progress in percent: done weight over known weight, running attempts included.
     public var progress: Double
 
     /// Makes the event.
     public init(progress: Double) { self.progress = progress }
 }
 
-/// The job said something to its user.
+/// The job posted a message for its user.
 public struct JobMessagePosted: EventPayload {
     /// The stable type name.
     public static let eventType = "job.messagePosted"
@@ -341,7 +340,7 @@ public struct JobSucceeded: EventPayload {
 public struct JobFailed: EventPayload {
     /// The stable type name.
     public static let eventType = "job.failed"
-    /// What went wrong, for the user.
+    /// The error, for the user.
     public var error: Failure
 
     /// Makes the event.

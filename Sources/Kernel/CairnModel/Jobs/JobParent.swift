@@ -3,13 +3,13 @@
 
 public import CairnCore
 
-/// Where a sub-job belongs.
+/// The parent of a sub-job.
 public struct JobParent: Hashable, Sendable, Codable {
     /// The job that started it.
     public var job: JobID
     /// The chunk it does there.
     public var chunk: Int
-    /// How many jobs stand above it, from 1.
+    /// Depth below the top-level job, from 1.
     public var depth: Int
 
     /// Names a place.
@@ -22,8 +22,7 @@ public struct JobParent: Hashable, Sendable, Codable {
 
 /// A job's share of the workers among the jobs of the same actor.
 ///
-/// It says nothing about other actors, and every job gets its share: a low one that waits is
-/// served.
+/// It has no effect across actors, and every job gets its share: a low one is never starved.
 public enum JobPriority: String, Hashable, Sendable, Codable, CaseIterable {
     /// One share.
     case low

@@ -7,15 +7,15 @@ public import CairnCore
 public enum JobClientState: String, Hashable, Sendable, Codable, CaseIterable {
     /// The job is prepared; the site has not recorded it.
     case notStarted
-    /// It is recorded and has not ended.
+    /// Recorded and not ended.
     case started
-    /// It is recorded, and no further chunk is begun.
+    /// Recorded, and no further chunk is started.
     case paused
-    /// It ended with its product.
+    /// Ended with its product.
     case succeeded
-    /// It ended without one; the error says why, `cancelled` when its user wanted that.
+    /// Ended without a product; the error says why, `cancelled` after a cancellation.
     case failed
-    /// Its user wants it to end; something may still run.
+    /// Cancellation was requested; chunks may still run.
     case canceling
 
     /// The state of a job; `description` is nil for one that is not recorded.
@@ -27,7 +27,7 @@ public enum JobClientState: String, Hashable, Sendable, Codable, CaseIterable {
         self.init(description.status, isPaused: description.isPaused)
     }
 
-    /// The same from the two figures it depends on.
+    /// The state from the two figures it depends on.
     public init(_ status: JobStatus, isPaused: Bool) {
         switch status {
         case .submitted, .waiting, .executing: self = isPaused ? .paused : .started
@@ -37,7 +37,7 @@ public enum JobClientState: String, Hashable, Sendable, Codable, CaseIterable {
         }
     }
 
-    /// What a client makes of an ArcGIS server's word: one state for each of the eleven.
+    /// The client-side state for each of an ArcGIS server's eleven states.
     public init(_ state: JobServerState) {
         switch state {
         case .new: self = .notStarted
@@ -48,7 +48,7 @@ public enum JobClientState: String, Hashable, Sendable, Codable, CaseIterable {
         }
     }
 
-    /// Whether nothing can happen any more.
+    /// Whether the state is final.
     public var isTerminal: Bool { self == .succeeded || self == .failed }
 }
 
@@ -70,13 +70,13 @@ public enum JobServerState: Int, Hashable, Sendable, CaseIterable {
     case failed
     /// Took too long.
     case timedOut
-    /// Told to end.
+    /// Cancellation was requested.
     case cancelling
     /// Ended by its user's wish.
     case cancelled
-    /// Being removed; never said here, where no job is.
+    /// Being deleted; never used here, where jobs are not deleted.
     case deleting
-    /// Removed; never said here.
+    /// Deleted; never used here.
     case deleted
 
     /// The state of a job; `status` is nil for one that is not recorded.

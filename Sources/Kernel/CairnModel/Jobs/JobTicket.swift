@@ -4,25 +4,24 @@
 public import CairnCore
 public import FoundationEssentials
 
-/// A job in the hand of a program: enough to go on with it from any process that reaches the site,
-/// and to lose or repeat none of its messages.
+/// A client's handle of a job: enough to resume it from any process that reaches the site, without
+/// losing or repeating a message.
 ///
 /// As JSON: `{"incarnation":"…","jobId":"j…","lastSequence":42,"site":"…","version":1}`, with
 /// `submission` until the site is known to have recorded the job, and `command` and `commandId`
-/// until it is known to have recorded a command. Ids are kept, so whatever is sent again is carried
-/// out once.
+/// until it is known to have recorded a command. Ids are kept, so retries are idempotent.
 public struct JobTicket: Hashable, Sendable, Codable {
-    /// The newest form this build knows.
+    /// Newest ticket version of this build.
     public static let newestVersion = 1
 
     /// The site's id (`cairn.json`).
     public var site: UUID
     /// The job.
     public var jobID: JobID
-    /// Everything up to this sequence number has been handled; 0 for nothing.
+    /// Everything up to this sequence number has been handled; 0 for none.
     public var lastSequence: Int64
-    /// The incarnation of the log that has the number; nil where it is not known, as of tickets of
-    /// earlier builds.
+    /// The incarnation of the log with that number; nil while unknown, as in tickets of earlier
+    /// builds.
     public var incarnation: UUID?
     /// The job, while the site may not have recorded it.
     public var submission: JobSubmission?
@@ -38,7 +37,7 @@ public struct JobTicket: Hashable, Sendable, Codable {
         case commandID = "commandId"
     }
 
-    /// A job that the site knows.
+    /// A ticket of a recorded job.
     public init(site: UUID, jobID: JobID, lastSequence: Int64 = 0) {
         self.site = site
         self.jobID = jobID
@@ -51,7 +50,7 @@ public struct JobTicket: Hashable, Sendable, Codable {
         self.submission = submission
     }
 
-    /// The same ticket with a command that is still to be sent.
+    /// A copy of the ticket with a pending command.
     public func sending(_ command: JobCommand, id: UUID) -> JobTicket {
         var ticket = self
         ticket.command = command
@@ -59,8 +58,7 @@ public struct JobTicket: Hashable, Sendable, Codable {
         return ticket
     }
 
-    /// Reads a ticket; throws `Failure`: `invalidParameter` that names what is wrong,
-    /// `newerVersion`.
+    /// Parses a ticket; throws `Failure`: `invalidParameter` that names the fault, `newerVersion`.
     public init(parsing bytes: Data) throws(Failure) {
         struct Version: Decodable { var version: Int }
         let version = try CairnJSON.decode(Version.self, from: bytes).version

@@ -3,11 +3,11 @@
 
 public import CairnCore
 
-/// What the jobs of one actor take up.
+/// The resources used by the jobs of one actor.
 public struct JobUsage: Hashable, Sendable, Codable {
     /// Jobs that have not ended, those that a job has started left out.
     public var openCount: Int
-    /// The products, those of jobs that a job has started too, the newest first.
+    /// The products, sub-jobs included, the newest first.
     public var products: [BlobReference]
     /// The bytes of further ones, which are older.
     public var olderByteCount: Int64

@@ -56,7 +56,7 @@ public enum MediaType: String, Hashable, Sendable, CaseIterable {
         rawValue + (rawValue.hasPrefix("text/") ? "; charset=utf-8" : "")
     }
 
-    /// By a file's name, in any letter case; `bytes` for an ending that is not known.
+    /// The media type by file extension, in any letter case; `bytes` for an unknown extension.
     public init(ofFile name: String) {
         let name = name.lowercased()
         self = Self.allCases.first { $0.endings.contains { name.hasSuffix($0) } } ?? .bytes
@@ -64,6 +64,6 @@ public enum MediaType: String, Hashable, Sendable, CaseIterable {
 }
 
 extension BlobReference {
-    /// Its type; `bytes` for one that is not known here.
+    /// Its media type; `bytes` for an unknown one.
     public var type: MediaType { MediaType(rawValue: mediaType) ?? .bytes }
 }

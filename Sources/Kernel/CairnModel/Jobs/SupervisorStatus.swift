@@ -5,7 +5,7 @@ public import CairnCore
 
 /// The workers and interactive tasks of one pool, as the supervisor sees them now.
 public struct PoolStatus: Hashable, Sendable, Codable {
-    /// Which pool.
+    /// The pool.
     public var pool: WorkerPool
     /// Workers that are there.
     public var workerCount: Int
@@ -13,13 +13,13 @@ public struct PoolStatus: Hashable, Sendable, Codable {
     public var waitingTaskCount: Int
     /// Tasks that workers have.
     public var runningTaskCount: Int
-    /// Those of them whose worker has been told to stop and has not answered yet.
+    /// Number of tasks whose worker has been stopped and has not answered yet.
     public var cancellingTaskCount: Int
     /// Tasks that the workers would take now.
     public var taskCredit: Int
-    /// Workers that died of what they were given, or may have, since one of them last did it.
+    /// Number of consecutive worker deaths possibly caused by their work.
     public var deathsInRow: Int?
-    /// How long the pool is given nothing because its workers keep dying, in milliseconds.
+    /// Pause of the pool after repeated worker deaths, in milliseconds.
     public var restMilliseconds: Int?
 
     /// Makes a status.
@@ -39,15 +39,15 @@ public struct PoolStatus: Hashable, Sendable, Codable {
     }
 }
 
-/// What the supervisor has to do now, and what it has counted since its start.
+/// The supervisor's current work, and its counters since its start.
 public struct SupervisorStatus: Hashable, Sendable, Codable {
     /// Every pool.
     public var pools: [PoolStatus]
-    /// Tasks whose asker went away, or said that it no longer waits, before the answer.
+    /// Number of tasks abandoned before the answer: their requester disconnected or cancelled.
     public var abandonedTaskCount: Int
-    /// Those of them that a worker had, and was told to stop; the others were never begun.
+    /// Number of abandoned tasks that were stopped on a worker; the others never started.
     public var cancelledTaskCount: Int
-    /// Tasks whose time was over before a worker had room for them; never begun.
+    /// Number of tasks that expired in the queue; never started.
     public var expiredTaskCount: Int
     /// Tasks given to another worker because theirs died or refused.
     public var redispatchedTaskCount: Int

@@ -6,9 +6,9 @@ public import FoundationEssentials
 
 /// A worker process as the supervisor sees it.
 public struct WorkerDescription: Hashable, Sendable, Codable {
-    /// Made anew by every start of the process.
+    /// Instance id, new for every start of the process.
     public var instance: UUID
-    /// What it can do.
+    /// The worker's pool.
     public var pool: WorkerPool
     /// Its process id on its own machine.
     public var processID: Int32
@@ -20,13 +20,13 @@ public struct WorkerDescription: Hashable, Sendable, Codable {
     public var runningTaskCount: Int
     /// The attempts it holds.
     public var held: [HeldAttempt]
-    /// Tasks and chunks answered since the supervisor knows it.
+    /// Number of tasks and chunks answered since the supervisor knows the worker.
     public var doneCount: Int
-    /// Whether it takes nothing more.
+    /// Whether it accepts no further work.
     public var isDraining: Bool
     /// The build, `cairn-worker/0.1.0`.
     public var build: String
-    /// Since when the supervisor knows it.
+    /// Registration time at the supervisor.
     public var since: Timestamp
 
     /// Makes a description.

@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-/// Why a candidate of a geocode stands where it does.
+/// The ranking of a geocode candidate, explained.
 ///
 /// The score is 100 × (1 − lost ÷ weight), lowered to the model's bounds where something is
 /// uncertain; `Docs/locator-ranking.md` states the model.
 public struct Explanation: Hashable, Sendable, Codable {
-    /// What words of the text were taken for, in the order they were taken.
+    /// The interpretation of the text's words, in the order of matching.
     public var words: [Words]
-    /// What all words of the text weigh: about their letters.
+    /// Weight of all words of the text: about their number of letters.
     public var weight: Double
-    /// What the reading loses of it, that of all `words` together.
+    /// Lost weight of the reading, the sum over `words`.
     public var lost: Double
-    /// What orders candidates of equal scores; the sum counts.
+    /// The order among candidates of equal scores; the sum counts.
     public var order: Order
 
     /// Neighbouring or scattered words with one meaning.
     public struct Words: Hashable, Sendable, Codable {
         /// The words, folded, in the order of the text; empty where it lacks them.
         public var text: String
-        /// What they are.
+        /// Meaning of the words.
         public var meaning: Meaning
-        /// How they matched; nil for words that are not explained.
+        /// Kind of match; nil for unexplained words.
         public var match: Match?
-        /// What they matched, as it is written; nil where it is not kept.
+        /// The matched name as spelled; nil where it is not kept.
         public var name: String?
-        /// What they lose of the weight.
+        /// Lost weight of the words.
         public var lost: Double
 
         /// States them.
@@ -40,11 +40,11 @@ public struct Explanation: Hashable, Sendable, Codable {
         }
     }
 
-    /// What words are.
+    /// A meaning of words.
     public enum Meaning: String, Hashable, Sendable, Codable {
         /// The name of the place.
         case name
-        /// Names or codes of what contains it.
+        /// Names or codes of the containing area.
         case country, region, subregion
         /// Parts of an address.
         case street, town, postcode, house
@@ -52,11 +52,11 @@ public struct Explanation: Hashable, Sendable, Codable {
         case area
         /// The name of a division or town that the candidate is not in.
         case contradiction
-        /// Nothing that is known.
+        /// No known meaning.
         case unexplained
     }
 
-    /// How words matched a name.
+    /// A kind of match between words and a name.
     public enum Match: String, Hashable, Sendable, Codable {
         /// Letter by letter, by a dictionary included.
         case exact
@@ -72,11 +72,11 @@ public struct Explanation: Hashable, Sendable, Codable {
 
     /// The terms of the weight among equal scores.
     public struct Order: Hashable, Sendable, Codable {
-        /// How well known the place is, 0…1, or the share of it that counts.
+        /// Prominence of the place, 0…1, or the share of it that counts.
         public var importance: Double
-        /// What the kind of name takes from it.
+        /// Deduction for the kind of name.
         public var role: Double
-        /// What it gains by lying near the location that was asked for.
+        /// Bonus for distance to the requested location.
         public var nearness: Double
         /// The sum.
         public var weight: Double

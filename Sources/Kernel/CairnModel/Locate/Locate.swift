@@ -4,7 +4,7 @@
 public import CairnCore
 public import Geometry
 
-/// Asks where a place or an address is.
+/// A request for the location of a place or an address.
 public struct GeocodeRequest: Hashable, Sendable, Codable {
     /// The locator's name; `World` is the default one.
     public var locator: String
@@ -12,27 +12,26 @@ public struct GeocodeRequest: Hashable, Sendable, Codable {
     public var singleLine: String
     /// ISO 3166-1 country codes, alpha-2 or alpha-3, any case; empty for the whole world.
     public var countryCodes: [String]
-    /// The most candidates wanted, 1…50.
+    /// Most candidates, 1…50.
     public var maxLocations: Int
-    /// Only candidates inside, in longitude and latitude; nil for everywhere.
+    /// Filter by extent in longitude and latitude; nil for everywhere.
     public var searchExtent: Envelope?
     /// Prefers candidates near this longitude and latitude.
     public var location: Coordinate?
     /// Candidates so near to `location` are as good as there; nil for 0.
     public var distanceMeters: Double?
-    /// Only candidates of these categories (``PlaceCategory/named(_:)``); nil for all.
+    /// Filter by categories (``PlaceCategory/named(_:)``); nil for all.
     public var categories: [String]?
     /// Ties the request to one suggestion.
     public var magicKey: String?
     /// Whether a house number outside the ranges of its street is looked for beyond the nearest;
     /// nil for true.
     public var matchOutOfRange: Bool?
-    /// The parts that `singleLine` is made of, where it came in parts: each is looked for as what
-    /// it is first.
+    /// The parts of `singleLine`, if given in parts: each is searched in its own role first.
     public var fields: AddressFields?
-    /// Only candidates with this score or more, 0…100; nil for all answers.
+    /// Least score, 0…100; nil for all candidates.
     public var minScore: Double?
-    /// Whether each candidate says why it stands where it does; nil for no.
+    /// Whether each candidate has an explanation; nil for no.
     public var explain: Bool?
     /// The language that places are shown in where they have a name in it, as ISO 639 or BCP 47
     /// writes it; nil for their usual names.
@@ -60,17 +59,17 @@ public struct Candidate: Hashable, Sendable, Codable {
     public var address: String
     /// Longitude and latitude, WGS 84.
     public var location: Coordinate
-    /// How well the text matches, 0…100; 100 = every word exactly.
+    /// Quality of the match, 0…100; 100 for an exact match of every word.
     public var score: Double
-    /// How it matched.
+    /// Kind of match.
     public var matchType: MatchType
-    /// What to show: longitude and latitude around the place.
+    /// Extent to show: longitude and latitude around the place.
     public var extent: Envelope
     /// Esri's attribute names: `Match_addr`, `Addr_type`, `City`, `Region`, `Country` and so on.
     public var attributes: Attributes
     /// The distance in metres from the given location, for reverse geocoding.
     public var distanceMeters: Double?
-    /// Why it stands where it does, where the request asks for it and a text was read.
+    /// Explanation of the rank, if requested and for a parsed text.
     public var explanation: Explanation?
 
     /// Makes a candidate.
@@ -88,7 +87,7 @@ public struct Candidate: Hashable, Sendable, Codable {
     }
 }
 
-/// How a candidate matched the text.
+/// The kind of match of a candidate.
 public enum MatchType: String, Hashable, Sendable, Codable {
     /// Its name, letter by letter after folding.
     case exact
@@ -112,9 +111,9 @@ extension Candidate {
     /// The name of the attribute of ``metersAcrossBorder``; not Esri's.
     public static let nearerAcrossBorder = "NearerAcrossBorder"
 
-    /// Of an answer to a reverse geocode: how far what is nearer, but lies across a border, is.
+    /// Distance to a nearer place across a border, in an answer to a reverse geocode.
     ///
-    /// Nil, and the attribute absent, where nothing is.
+    /// Nil, and the attribute absent, without such a place.
     public var metersAcrossBorder: Double? {
         guard case .real(let meters)? = attributes[Self.nearerAcrossBorder] else { return nil }
         return meters
@@ -148,25 +147,25 @@ public struct GeocodeAnswer: Hashable, Sendable, Codable {
     }
 }
 
-/// Asks how a text that is being typed may go on.
+/// A request for completions of a text being typed.
 public struct SuggestRequest: Hashable, Sendable, Codable {
     /// The locator's name.
     public var locator: String
-    /// What has been typed so far.
+    /// The text typed so far.
     public var text: String
     /// ISO country codes; empty for the whole world.
     public var countryCodes: [String]
-    /// The most suggestions wanted, 1…15.
+    /// Most suggestions, 1…15.
     public var maxSuggestions: Int
     /// Prefers places near this longitude and latitude.
     public var location: Coordinate?
     /// Places so near to `location` are as good as there; nil for 0.
     public var distanceMeters: Double?
-    /// Only places of these categories (``PlaceCategory/named(_:)``); nil for all.
+    /// Filter by categories (``PlaceCategory/named(_:)``); nil for all.
     public var categories: [String]?
-    /// Only places inside, in longitude and latitude; nil for everywhere.
+    /// Filter by extent in longitude and latitude; nil for everywhere.
     public var searchExtent: Envelope?
-    /// As of ``GeocodeRequest/language``.
+    /// Language, as ``GeocodeRequest/language``.
     public var language: String?
 
     /// Makes a request.
@@ -184,7 +183,7 @@ public struct SuggestRequest: Hashable, Sendable, Codable {
 
 /// One way the text may go on.
 public struct Suggestion: Hashable, Sendable, Codable {
-    /// What to show.
+    /// Display text.
     public var text: String
     /// Opaque, URL-safe, without commas: names the place for a geocode request.
     public var magicKey: String
@@ -221,19 +220,19 @@ public struct SuggestAnswer: Hashable, Sendable, Codable {
     public init(suggestions: [Suggestion]) { self.suggestions = suggestions }
 }
 
-/// Asks for the name of a place.
+/// A request for the place at a location.
 public struct ReverseGeocodeRequest: Hashable, Sendable, Codable {
     /// The locator's name.
     public var locator: String
     /// Longitude and latitude, WGS 84.
     public var location: Coordinate
-    /// How far away a place may be.
+    /// Largest distance of a place in metres.
     public var maxDistanceMeters: Double
     /// Esri's types of features that may be answers, in any letter case; nil for all.
     ///
     /// Every place is a `Locality`.
     public var featureTypes: [String]?
-    /// As of ``GeocodeRequest/language``.
+    /// Language, as ``GeocodeRequest/language``.
     public var language: String?
 
     /// Makes a request.
@@ -246,7 +245,7 @@ public struct ReverseGeocodeRequest: Hashable, Sendable, Codable {
 
 /// The nearest place, or none.
 public struct ReverseGeocodeAnswer: Hashable, Sendable, Codable {
-    /// The nearest place within the distance; nil when there is none.
+    /// The nearest place within the distance; nil for none.
     public var candidate: Candidate?
 
     /// Whether the log was out of reach, so that the locator's name may mean another file by now.
@@ -274,9 +273,9 @@ public struct LocatorPublished: EventPayload {
     public var name: String
     /// The locator file.
     public var locator: ContentID
-    /// How many places it knows.
+    /// Number of places.
     public var placeCount: Int
-    /// Who has to be named for its sources, and the licences, each once; absent where nobody.
+    /// Attributions and licences of its sources, each once; absent for none.
     public var attributions: [String]?
 
     /// Makes the event.

@@ -2,8 +2,8 @@
 // Part of Cairn.
 
 extension PlaceCategory {
-    /// The categories of points of interest that come from OpenStreetMap, well known ones first;
-    /// other sources may have others.
+    /// The categories of points of interest from OpenStreetMap, well-known ones first; other
+    /// sources may have others.
     public static let pointsOfInterest: [String] = """
         Airport, Heliport, Airport Terminal, Train Station, Public Transport Station, Bus Station, \
         Ferry Terminal, Cable Car Station, Tram Stop, Museum, Art Gallery, Zoo, Aquarium, Theme \

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-/// What a place is; raw values are Esri's categories.
+/// The category of a place; raw values are Esri's categories.
 public enum PlaceCategory: String, Hashable, Sendable, CaseIterable {
     /// A part of a town.
     case neighborhood = "Neighborhood"
@@ -13,7 +13,7 @@ public enum PlaceCategory: String, Hashable, Sendable, CaseIterable {
     case region = "Region"
     /// A country.
     case country = "Country"
-    /// A shop, station, mountain: anything with a name where nobody need live.
+    /// A shop, station, mountain: any named place, inhabited or not.
     case pointOfInterest = "POI"
 
     /// The category of all populated places: all but ``pointOfInterest``.
@@ -24,8 +24,7 @@ public enum PlaceCategory: String, Hashable, Sendable, CaseIterable {
 
     /// The categories of those names, in any letter case.
     ///
-    /// ``parent`` stands for all ``populated``; a name that is not known has no places and adds
-    /// none.
+    /// ``parent`` stands for all ``populated``; an unknown name matches no place.
     public static func named(_ names: [String]) -> Set<PlaceCategory> {
         let wanted = Set(names.map { $0.lowercased() })
         let all = wanted.contains(parent.lowercased()) ? populated : []

@@ -5,7 +5,7 @@ public import CairnCore
 
 /// A past of the site: that of a sequence number, or that of a moment.
 public enum AsOf: Hashable, Sendable, CustomStringConvertible {
-    /// When the log ended at this sequence number.
+    /// The log as of this sequence number.
     case sequence(Int64)
     /// After the last change of a map recorded at or before this moment, by the log's clock; a
     /// whole number of milliseconds means that millisecond's end.
@@ -36,11 +36,10 @@ public enum AsOf: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension Timestamp {
-    /// Its millisecond's last microsecond where it is a whole number of milliseconds, otherwise
-    /// itself.
+    /// The last microsecond of a whole millisecond; any other moment unchanged.
     ///
-    /// The log keeps microseconds, of which texts have the milliseconds only: so the time of an
-    /// event, as it is shown, includes the event.
+    /// The log keeps microseconds, of which texts show the milliseconds only: so the time of an
+    /// event, as displayed, includes the event.
     public var endOfMillisecond: Timestamp {
         guard microseconds.isMultiple(of: 1_000) else { return self }
         let (end, isOver) = microseconds.addingReportingOverflow(999)
@@ -50,19 +49,20 @@ extension Timestamp {
 
 /// A request about a map as it is, or as it was.
 public protocol PastRequest {
-    /// The sequence number as of which it is asked; nil for now.
+    /// The sequence number as of which it reads; nil for now.
     var at: Int64? { get set }
-    /// The moment as of which it is asked; at most one of the two is given.
+    /// The moment as of which it reads; at most one of the two is given.
     var atTime: Timestamp? { get set }
-    /// The sequence number from which that past is seen: what was removed, hidden or deleted by
-    /// then is not part of it (``MapDescription/seen(from:)``); nil: the past as it was.
+    /// The sequence number whose restrictions apply to the past: features removed, hidden or
+    /// deleted by then are not part of it (``MapDescription/seen(from:)``); nil for the
+    /// unrestricted past.
     var seenFrom: Int64? { get set }
 }
 
 extension IdentifyRequest: PastRequest {}
 
 extension PastRequest {
-    /// ``at`` or ``atTime``, whichever is given; nil for now.
+    /// ``at`` or ``atTime``, whichever is set; nil for now.
     public var asOf: AsOf? {
         get { at.map { .sequence($0) } ?? atTime.map { .time($0.endOfMillisecond) } }
         set {
@@ -75,7 +75,7 @@ extension PastRequest {
         }
     }
 
-    /// The past that is asked for, as the asker may see it; nil for now.
+    /// The requested past, with its restrictions; nil for now.
     public var past: SeenPast? {
         get { asOf.map { SeenPast($0, seenFrom: seenFrom) } }
         set { (asOf, seenFrom) = (newValue?.moment, newValue?.seenFrom) }
@@ -86,7 +86,7 @@ extension PastRequest {
 public struct SeenPast: Hashable, Sendable {
     /// The past.
     public var moment: AsOf
-    /// The sequence number whose restrictions hold; nil: none but those of the past itself.
+    /// The sequence number whose restrictions hold; nil for those of the past itself.
     public var seenFrom: Int64?
 
     /// States it.

@@ -4,13 +4,12 @@
 internal import Geometry
 
 extension LayerDescription {
-    /// The layer as queries see it: one of graphics has the columns, the extent and the type that
-    /// its graphics have together; any other is as it is.
+    /// The layer as queries see it: a graphics layer gets the columns, the extent and the type
+    /// common to its graphics; any other is unchanged.
     ///
-    /// A column is of whole numbers, numbers or moments where all values are, else of text. The
-    /// object id comes first, then the other columns by their names. Points among multipoints are
-    /// multipoints; there is no geometry type where graphics are of several kinds, or there are
-    /// none.
+    /// A column is of whole numbers, numbers or moments if all values are, else of text. The object
+    /// id comes first, then the other columns by name. Points among multipoints are multipoints;
+    /// graphics of several kinds, or none, have no geometry type.
     public var asQueried: LayerDescription {
         guard let graphics, kind.source?.isGraphics == true, var properties else { return self }
         properties.fields = Self.columns(of: graphics)
@@ -45,7 +44,8 @@ extension LayerDescription {
             }
     }
 
-    /// What all graphics of the layer are; nil for several kinds, none, and other layers.
+    /// The common geometry type of the layer's graphics; nil for several kinds, none, and other
+    /// layers.
     public var graphicsType: GeometryType? {
         let types = Set((graphics ?? []).map(\.shape.geometryType))
         return types == [.point, .multipoint] ? .multipoint : types.count == 1 ? types.first : nil
@@ -53,7 +53,7 @@ extension LayerDescription {
 }
 
 extension FieldType {
-    /// What holds values of both.
+    /// The type that holds values of both.
     fileprivate func common(with other: FieldType) -> FieldType {
         if self == other { return self }
         return [self, other].allSatisfy { $0 == .bigInteger || $0 == .double } ? .double : .string

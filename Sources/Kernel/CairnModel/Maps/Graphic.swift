@@ -10,10 +10,9 @@ public struct Graphic: Hashable, Sendable {
     public var id: Int64
     /// The shape, in the layer's spatial reference; never an envelope.
     public var shape: Shape
-    /// What is known of it; names are unique without regard to case, none is `OBJECTID`.
+    /// Attributes; names are unique without regard to case, and none is `OBJECTID`.
     public var attributes: Attributes
-    /// Graphics of a higher index lie above those of a lower one, equal ones in order of their
-    /// numbers.
+    /// Drawing order: a higher index is on top, equal ones in order of their numbers.
     public var zIndex: Int
 
     /// Makes a graphic.
@@ -25,11 +24,11 @@ public struct Graphic: Hashable, Sendable {
     }
 }
 
-// What it has in common with a feature of an edit is written as that is.
+// Members shared with a feature of an edit have the same form.
 extension Graphic: Codable {
     private enum CodingKeys: String, CodingKey { case zIndex }
 
-    /// Reads what ``encode(to:)`` writes.
+    /// Decodes the form of ``encode(to:)``.
     public init(from decoder: any Decoder) throws {
         let feature = try EditedFeature(from: decoder)
         let members = try decoder.container(keyedBy: CodingKeys.self)

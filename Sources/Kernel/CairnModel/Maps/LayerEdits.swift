@@ -34,7 +34,7 @@ extension EditedFeature: Codable {
         case shape = "geometry"
     }
 
-    /// Reads what ``encode(to:)`` writes.
+    /// Decodes the form of ``encode(to:)``.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         id = try container.decode(Int64.self, forKey: .id)
@@ -59,7 +59,7 @@ extension EditedFeature: Codable {
     }
 }
 
-/// What edits have done to a layer since its dataset was made: they lie over it.
+/// The edits to a layer since its dataset was made: an overlay.
 public struct LayerEdits: Hashable, Sendable, Codable {
     /// Whether the layer takes edits; those that were made count in any case.
     public var isOpen: Bool
@@ -70,14 +70,14 @@ public struct LayerEdits: Hashable, Sendable, Codable {
     /// By rising object id, at most one for each.
     public var changes: [FeatureChange]
 
-    /// A layer that nobody has edited.
+    /// A layer without edits.
     public init(isOpen: Bool) {
         self.isOpen = isOpen
         sequence = 0
         changes = []
     }
 
-    /// Hashes what tells edits apart without going through all of them.
+    /// Hashes a summary of the edits, without a pass over all of them.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(isOpen)
         hasher.combine(sequence)
@@ -85,12 +85,11 @@ public struct LayerEdits: Hashable, Sendable, Codable {
     }
 }
 
-/// What became of one feature: the dataset's feature of that object id, if there is one, counts no
-/// more.
+/// The change of one feature, which replaces the dataset's feature with that object id, if any.
 public struct FeatureChange: Hashable, Sendable, Codable {
     /// The object id.
     public var id: Int64
-    /// The global position of the event that said so.
+    /// Global position of its event.
     public var sequence: Int64
     /// The feature as it is; nil when it was deleted.
     public var feature: EditedFeature?
@@ -104,7 +103,7 @@ public struct FeatureChange: Hashable, Sendable, Codable {
 }
 
 extension LayerEdits {
-    /// Where the change of that feature is, or would be.
+    /// The index of the change of that feature, or its insertion point.
     private func place(of id: Int64) -> (index: Int, isThere: Bool) {
         var (low, high) = (0, changes.count)
         while low < high {
@@ -114,13 +113,13 @@ extension LayerEdits {
         return (low, low < changes.count && changes[low].id == id)
     }
 
-    /// What became of the feature of that object id; nil when no edit concerns it.
+    /// The change of the feature with that object id; nil for none.
     public func change(of id: Int64) -> FeatureChange? {
         let (index, isThere) = place(of: id)
         return isThere ? changes[index] : nil
     }
 
-    /// Makes these changes, whose ids are all different, part of the edits.
+    /// Merges these changes, whose ids are distinct, into the edits.
     ///
     /// Costs one pass over all.
     public mutating func apply(_ news: [FeatureChange]) {
@@ -154,15 +153,15 @@ extension LayerEdits {
     }
 }
 
-/// What somebody wants to do to the features of a layer.
+/// A request to edit the features of a layer.
 public struct FeatureEdits: Hashable, Sendable, Codable {
     /// Features to add; their ids are passed over.
     public var adds: [FeatureDraft]
-    /// Features to change: what is not given stays.
+    /// Features to change: absent members stay as they are.
     public var updates: [FeatureDraft]
     /// The object ids of features to delete.
     public var deletes: [Int64]
-    /// Whether nothing is done when one of them cannot be: Esri's `rollbackOnFailure`.
+    /// Whether one failed edit fails all: Esri's `rollbackOnFailure`.
     public var isAtomic: Bool
 
     /// Makes a request.
@@ -177,11 +176,11 @@ public struct FeatureEdits: Hashable, Sendable, Codable {
     }
 }
 
-/// What somebody wants to do to the features of one layer, beside others.
+/// A request to edit the features of one layer, among several.
 public struct LayerFeatureEdits: Hashable, Sendable, Codable {
     /// The layer.
     public var layer: LayerID
-    /// What to do.
+    /// The edits.
     public var edits: FeatureEdits
 
     /// Makes a request.
@@ -191,7 +190,7 @@ public struct LayerFeatureEdits: Hashable, Sendable, Codable {
     }
 }
 
-/// A feature as somebody gives it.
+/// A feature as submitted.
 public struct FeatureDraft: Hashable, Sendable, Codable {
     /// The object id, of one that exists.
     public var id: Int64?
@@ -199,13 +198,13 @@ public struct FeatureDraft: Hashable, Sendable, Codable {
     public var geometry: GeometryForm?
     /// Whether the feature has no geometry from now on; nil is false.
     public var clearsGeometry: Bool?
-    /// Of the geometry; nil for that of the layer's source.
+    /// Spatial reference of the geometry; nil for that of the layer's source.
     public var spatialReference: SpatialReference?
     /// The attributes that are given, by field name in any letter case; the object id is passed
     /// over.
     public var attributes: Attributes
-    /// Why it cannot be done, where that was found on the way here: it is refused, and the others
-    /// are not.
+    /// The reason to refuse it, if found before the edit is applied; the other edits are
+    /// unaffected.
     public var fault: Failure?
 
     /// Makes one; an envelope becomes the polygon of its corners.
@@ -220,13 +219,13 @@ public struct FeatureDraft: Hashable, Sendable, Codable {
     }
 }
 
-/// What came of each edit, in the order in which they were asked for.
+/// The outcomes of the edits, in the order of the request.
 public struct FeatureEditResults: Hashable, Sendable, Codable {
-    /// Of `FeatureEdits.adds`.
+    /// Outcomes of `FeatureEdits.adds`.
     public var adds: [FeatureEditResult]
-    /// Of `FeatureEdits.updates`.
+    /// Outcomes of `FeatureEdits.updates`.
     public var updates: [FeatureEditResult]
-    /// Of `FeatureEdits.deletes`.
+    /// Outcomes of `FeatureEdits.deletes`.
     public var deletes: [FeatureEditResult]
 
     /// Makes a list.
@@ -238,7 +237,7 @@ public struct FeatureEditResults: Hashable, Sendable, Codable {
         self.deletes = deletes
     }
 
-    /// What came of edits that ended as the event says.
+    /// The outcomes of edits recorded by an event.
     public init(_ edits: FeatureEdits, _ event: FeaturesEdited) {
         func refusals(_ kind: RefusedEdit.Kind) -> [Int: Failure] {
             Dictionary(
@@ -260,11 +259,11 @@ public struct FeatureEditResults: Hashable, Sendable, Codable {
     }
 }
 
-/// What came of one edit.
+/// The outcome of one edit.
 public struct FeatureEditResult: Hashable, Sendable, Codable {
     /// The object id of the feature; nil for one that was not added.
     public var id: Int64?
-    /// Why it was not done; nil when it was.
+    /// The reason for a refusal; nil for an applied edit.
     public var failure: Failure?
 
     /// Makes one.
@@ -274,15 +273,15 @@ public struct FeatureEditResult: Hashable, Sendable, Codable {
     }
 }
 
-/// An edit that was asked for beside others and not done.
+/// An edit of a request that was refused.
 public struct RefusedEdit: Hashable, Sendable, Codable {
-    /// Which list it stood in.
+    /// The list that contained it.
     public enum Kind: String, Hashable, Sendable, Codable { case add, update, delete }
-    /// Which list it stood in.
+    /// The list that contained it.
     public var kind: Kind
     /// Its place there, from 0.
     public var index: Int
-    /// Why.
+    /// The reason.
     public var reason: Failure
 
     /// Makes one.
@@ -314,9 +313,9 @@ public struct FeaturesEdited: EventPayload {
     public static let eventType = "map.features.edited"
     /// The second has further layers, the third Z and M, the fourth features without geometry.
     public static let schema = 4
-    /// Each only says more.
+    /// Each version only adds members.
     public static let upcasts = [Upcast.unchanged, .unchanged, .unchanged]
-    /// The first that can say it.
+    /// The first version that can express it.
     public var writtenSchema: Int {
         let features = layers.flatMap { $0.added + $0.changed }
         if features.contains(where: { $0.shape == nil }) { return 4 }
@@ -333,10 +332,9 @@ public struct FeaturesEdited: EventPayload {
     public var deleted: [Int64]
     /// The lowest object id that no feature of the layer ever had, the added ones included.
     public var nextID: Int64
-    /// What was asked for at the same time and not done; absent when there is none.
+    /// Refused edits of the same request; absent for none.
     public var refused: [RefusedEdit]?
-    /// What became of further layers by the same request, none of which has others itself; absent
-    /// when there is none.
+    /// Changes of further layers by the same request, each without others; absent for none.
     public var others: [FeaturesEdited]?
     /// Makes the event.
     public init(
@@ -354,7 +352,7 @@ public struct FeaturesEdited: EventPayload {
 }
 
 extension FeaturesEdited {
-    /// What became of each layer, without others, in the order in which they were asked for.
+    /// The changes of each layer, without others, in the order of the request.
     public var layers: [FeaturesEdited] {
         var first = self
         first.others = nil
@@ -379,7 +377,7 @@ public struct LayerCompacted: EventPayload {
     public var dataset: ContentID
     /// The global position of the last edit that is in it.
     public var through: Int64
-    /// What the new dataset holds.
+    /// Properties of the new dataset.
     public var properties: LayerProperties
     /// Makes the event.
     public init(

@@ -3,7 +3,7 @@
 
 public import CairnCore
 
-/// The fields that say when a layer's features are changed.
+/// The time fields of a layer's features changed.
 public struct LayerTimeInfoChanged: EventPayload {
     /// The stable type name.
     public static let eventType = "map.layer.timeInfoChanged"
@@ -18,13 +18,13 @@ public struct LayerTimeInfoChanged: EventPayload {
     }
 }
 
-/// How a layer's features are drawn changed.
+/// The drawing of a layer's features changed.
 public struct LayerDrawingChanged: EventPayload {
     /// The stable type name.
     public static let eventType = "map.layer.drawingChanged"
     /// The layer.
     public var layer: LayerID
-    /// How now; absent for the symbol of the layer's number.
+    /// The new drawing; absent for the symbol of the layer's number.
     public var drawing: LayerDrawing?
     /// Makes the event.
     public init(layer: LayerID, drawing: LayerDrawing?) {
@@ -51,7 +51,7 @@ public struct LayerFieldAliasChanged: EventPayload {
     }
 }
 
-/// Whether a layer's features may be asked for changed.
+/// The query capability of a layer changed.
 public struct LayerQueryableChanged: EventPayload {
     /// The stable type name.
     public static let eventType = "map.layer.queryableChanged"

@@ -3,7 +3,7 @@
 
 public import CairnCore
 
-/// Where a layer's content comes from; it decides what kind of layer it is.
+/// The source of a layer's content, which determines the kind of layer.
 public enum LayerSource: Hashable, Sendable {
     /// The features of an immutable dataset of the site.
     case dataset(ContentID)
@@ -17,13 +17,13 @@ public enum LayerSource: Hashable, Sendable {
     case featureService(ArcGISSource)
     /// Pictures in tiles.
     case tiles(TileSource)
-    /// Shapes that clients draw, kept in the map itself.
+    /// Shapes drawn by clients and kept in the map itself.
     case graphics(GraphicsSource)
 
     /// Names a dataset.
     public init(dataset: ContentID) { self = .dataset(dataset) }
 
-    /// What to call a layer with this source, for people: `feature`, `raster`.
+    /// Display name of the kind of layer: `feature`, `raster`.
     public var kindName: String {
         switch self {
         case .dataset: "feature"
@@ -36,7 +36,7 @@ public enum LayerSource: Hashable, Sendable {
         }
     }
 
-    /// Whether the layer's content lies on another server.
+    /// Whether the layer's content is on another server.
     public var isRemote: Bool {
         switch self {
         case .wms, .mapService, .featureService, .tiles: true
@@ -44,7 +44,7 @@ public enum LayerSource: Hashable, Sendable {
         }
     }
 
-    /// Whether it consists of pictures; others than these have something to say when identified.
+    /// Whether it consists of pictures; only other layers have features to identify.
     public var isTiled: Bool {
         if case .tiles = self { true } else { false }
     }
@@ -57,7 +57,7 @@ public enum LayerSource: Hashable, Sendable {
 
 /// The source of a layer of client-drawn shapes.
 public struct GraphicsSource: Hashable, Sendable, Codable {
-    /// Of every graphic in the layer.
+    /// Spatial reference of every graphic in the layer.
     public var spatialReference: SpatialReference
 
     /// Makes a source.
@@ -109,17 +109,17 @@ extension LayerSource: Codable {
         }
     }
 
-    /// Whether the first schema of the events that name a source can say it.
+    /// Whether the first schema of the events that name a source can express it.
     var isInFirstSchema: Bool {
         if case .dataset = self { true } else { false }
     }
 }
 
-/// What a map contains at one place of its drawing order.
+/// The kind of an entry in a map's drawing order.
 public enum LayerKind: Hashable, Sendable {
     /// A group that holds layers and has no content of its own.
     case group
-    /// A layer, and what it shows.
+    /// A layer, with its source.
     case layer(source: LayerSource)
 
     /// The source of a layer; nil for a group.
@@ -166,6 +166,6 @@ extension LayerKind: Codable {
         }
     }
 
-    /// Whether the first schema of the events that name a kind can say it.
+    /// Whether the first schema of the events that name a kind can express it.
     var isInFirstSchema: Bool { source?.isInFirstSchema ?? true }
 }

@@ -3,7 +3,7 @@
 
 public import CairnCore
 
-/// The fields that say when a feature is.
+/// The time fields of a layer's features.
 public struct LayerTimeInfo: Hashable, Sendable, Codable {
     /// A date field: when a feature begins, or the one moment it is of where there is no end field.
     public var startField: String
@@ -52,7 +52,7 @@ public struct TimeExtent: Hashable, Sendable, Codable {
 /// Whether the ends of a time extent belong to it; raw values are Esri's without
 /// `esriTimeRelation`.
 public enum TimeRelation: String, Hashable, Sendable, Codable, CaseIterable {
-    /// Both ends do.
+    /// Both ends count.
     case overlaps = "Overlaps"
     /// The start does, the end does not.
     case overlapsStartWithinEnd = "OverlapsStartWithinEnd"
@@ -62,18 +62,18 @@ public enum TimeRelation: String, Hashable, Sendable, Codable, CaseIterable {
     case within = "Within"
 }
 
-/// What one layer makes of the time that is asked for.
+/// The time options of one layer.
 public struct LayerTimeOptions: Hashable, Sendable, Codable {
     /// Whether the layer is limited by time at all.
     public var useTime: Bool
-    /// Whether everything up to the end of the asked time counts, from the beginning of time on.
+    /// Whether the interval is extended back to the beginning of time.
     public var timeDataCumulative: Bool
     /// By how much the layer's times are moved before they are compared.
     public var timeOffset: Double
     /// The unit of `timeOffset`.
     public var timeOffsetUnits: TimeUnits
 
-    /// Makes options; without arguments they change nothing.
+    /// Creates options; without arguments they change nothing.
     public init(
         useTime: Bool = true, timeDataCumulative: Bool = false, timeOffset: Double = 0,
         timeOffsetUnits: TimeUnits = .milliseconds

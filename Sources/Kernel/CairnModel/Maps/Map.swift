@@ -4,31 +4,31 @@
 public import CairnCore
 public import Geometry
 
-/// How far a layer's source is known.
+/// The load state of a layer's source.
 public enum LoadStatus: String, Hashable, Sendable, Codable {
-    /// Nothing has been tried.
+    /// No load has been tried.
     case notLoaded
     /// The source is being read.
     case loading
     /// The layer's properties are known.
     case loaded
-    /// The source could not be read; the layer's `loadError` says why.
+    /// The load failed; the layer's `loadError` says why.
     case failedToLoad
 }
 
-/// What is known of a layer only once it is loaded.
+/// The properties of a layer that a load determines.
 public struct LayerProperties: Hashable, Sendable, Codable {
     /// The rectangle around all features, in `spatialReference`; nil for an empty layer.
     public var extent: Envelope?
     /// The coordinate system of the source.
     public var spatialReference: SpatialReference
-    /// What the features are; nil for a layer without features of one kind.
+    /// Geometry type of the features; nil for a layer without features of one kind.
     public var geometryType: GeometryType?
     /// The columns, the object id first; empty for a layer without fixed ones.
     public var fields: [FieldDescription]
     /// The number of features; 0 where they are not counted.
     public var featureCount: Int
-    /// A rectangle around all features in WGS 84 longitude and latitude; nil where it is not known.
+    /// Extent of all features in WGS 84 longitude and latitude; nil when unknown.
     public var geographicExtent: Envelope?
 
     /// Whether coordinates have a Z.
@@ -37,7 +37,7 @@ public struct LayerProperties: Hashable, Sendable, Codable {
     public var hasM: Bool
     /// Size and bands of a raster; nil for every other kind of layer.
     public var raster: RasterProperties?
-    /// What another server says of the layer; nil for layers of this site.
+    /// Properties of the layer's server; nil for layers of this site.
     public var service: ServiceProperties?
 
     /// Makes properties.
@@ -84,7 +84,7 @@ extension LayerProperties {
             service: try members.decodeIfPresent(ServiceProperties.self, forKey: .service))
     }
 
-    /// Writes what is known; `hasZ` and `hasM` only where they are true.
+    /// Encodes the known members; `hasZ` and `hasM` only if true.
     public func encode(to encoder: any Encoder) throws {
         var members = encoder.container(keyedBy: CodingKeys.self)
         try members.encodeIfPresent(extent, forKey: .extent)
@@ -122,17 +122,17 @@ public struct ScaleRange: Hashable, Sendable, Codable {
     }
 }
 
-/// One layer or group as anybody may read it.
+/// The public state of one layer or group.
 public struct LayerDescription: Hashable, Sendable, Codable {
     /// The number inside the map, never reused.
     public var id: LayerID
     /// The name, unique in the map.
     public var name: String
-    /// The group it lies in; nil at the top level.
+    /// The containing group; nil at the top level.
     public var parent: LayerID?
     /// Its children in drawing order, bottom first; empty for a layer.
     public var children: [LayerID]
-    /// Group or layer, and what it shows.
+    /// Group or layer, with its source.
     public var kind: LayerKind
     /// Its own visibility; it is drawn when every ancestor is visible too.
     public var isVisible: Bool
@@ -142,28 +142,28 @@ public struct LayerDescription: Hashable, Sendable, Codable {
     public var definitionExpression: String?
     /// The field shown for a feature; nil means the field chosen from the properties.
     public var displayField: String?
-    /// The fields that say when its features are; nil for a layer without time.
+    /// The time fields of its features; nil for a layer without time.
     public var timeInfo: LayerTimeInfo?
-    /// How its features are drawn; nil for the symbol of its number.
+    /// The drawing of its features; nil for the symbol of its number.
     public var drawing: LayerDrawing?
-    /// Aliases given to its fields in this map, by field name; they go before those of the source.
+    /// Aliases of its fields in this map, by field name; they override those of the source.
     public var fieldAliases: [String: String]
-    /// Whether its features may be asked for: Esri's capability Query.
+    /// Whether its features can be queried: Esri's capability Query.
     public var isQueryable: Bool
     /// Whether its features show popups: identify can be limited to such layers.
     public var isPopupEnabled: Bool
-    /// How far the source is known; groups are always `loaded`.
+    /// Load state of the source; groups are always `loaded`.
     public var loadStatus: LoadStatus
-    /// Why the last load failed, while `failedToLoad`.
+    /// The error of the last load, while `failedToLoad`.
     public var loadError: Failure?
-    /// Known while `loaded`; nil for groups.
+    /// Properties while `loaded`; nil for groups.
     public var properties: LayerProperties?
-    /// What was drawn on it, by rising number; nil for all but graphics layers.
+    /// Its graphics, by rising number; nil for all but graphics layers.
     public var graphics: [Graphic]?
-    /// What edits have done to its features; nil for a layer that was never open to them.
+    /// The edits of its features; nil for a layer that was never editable.
     public var edits: LayerEdits?
-    /// Which of its features are seen, of a map that is seen from later
-    /// (``MapDescription/seen(from:)``); nil for all, and always in a map that is no such view.
+    /// The visible features of a map as seen from later (``MapDescription/seen(from:)``); nil for
+    /// all, and in any other map.
     public var sight: LayerSight?
 
     /// Makes a description.
@@ -197,8 +197,8 @@ public struct LayerDescription: Hashable, Sendable, Codable {
 }
 
 extension LayerDescription {
-    /// How its features are drawn: as ``drawing`` says, else as their server draws them; nil for
-    /// the symbol of its number.
+    /// The effective drawing of its features: ``drawing``, else that of their server; nil for the
+    /// symbol of its number.
     public var shownDrawing: LayerDrawing? {
         guard let drawing else { return properties?.service?.drawing }
         guard drawing.renderer == nil, let theirs = properties?.service?.drawing else {
@@ -217,7 +217,7 @@ extension LayerDescription {
     /// id. Nil for groups and layers that are not loaded.
     public var shownField: String? { properties.flatMap { shownField(among: $0.fields) } }
 
-    /// The same, chosen from columns that are not the layer's.
+    /// The display field among columns that are not the layer's.
     public func shownField(among fields: [FieldDescription]) -> String? {
         if let wanted = displayField?.lowercased(),
             let field = fields.first(where: { $0.name.lowercased() == wanted })
@@ -235,7 +235,7 @@ extension LayerDescription {
     }
 }
 
-/// A map as anybody may read it, at one sequence number.
+/// The public state of a map at one sequence number.
 public struct MapDescription: Hashable, Sendable, Codable {
     /// The name.
     public var name: MapName
@@ -251,10 +251,9 @@ public struct MapDescription: Hashable, Sendable, Codable {
     public var spatialReference: SpatialReference?
     /// The basemap's extent once it is loaded.
     public var initialExtent: Envelope?
-    /// Of layers that have another source than they were added with: the position of the event that
-    /// gave it.
+    /// The position of the last source change of each layer that had one.
     ///
-    /// Object ids from before mean other features. Nil where there are no such layers.
+    /// Earlier object ids mean other features. Nil without such layers.
     public var sourceChanges: [LayerID: Int64]?
 
     /// Makes a description.

@@ -5,14 +5,14 @@ public import CairnCore
 public import FoundationEssentials
 public import Geometry
 
-/// Where a layer goes among its siblings.
+/// The position of a layer among its siblings.
 public struct LayerPlace: Hashable, Sendable, Codable {
-    /// The group to lie in; nil for the top level.
+    /// The containing group; nil for the top level.
     public var parent: LayerID?
     /// The place among the siblings, 0 = bottom; nil = on top.
     public var index: Int?
 
-    /// On top of everything, unless said otherwise.
+    /// The default is on top of everything.
     public init(parent: LayerID? = nil, index: Int? = nil) {
         self.parent = parent
         self.index = index
@@ -29,7 +29,7 @@ public enum MapCommand: Hashable, Sendable, Codable {
     case addLayer(name: String, source: LayerSource, place: LayerPlace)
     /// Adds an empty group.
     case addGroup(name: String, place: LayerPlace)
-    /// Moves a layer or group; `index` counts among the siblings it will have, itself taken out.
+    /// Moves a layer or group; `index` counts among its new siblings, itself removed.
     case moveLayer(layer: LayerID, place: LayerPlace)
     /// Removes a layer, or a group with all it holds.
     case removeLayer(layer: LayerID)
@@ -43,17 +43,17 @@ public enum MapCommand: Hashable, Sendable, Codable {
     case setDefinitionExpression(layer: LayerID, expression: String?)
     /// Chooses the field shown for a feature; nil goes back to the default.
     case setDisplayField(layer: LayerID, field: String?)
-    /// Names the fields that say when features are; nil makes it a layer without time.
+    /// Sets the time fields of its features; nil makes it a layer without time.
     case setTimeInfo(layer: LayerID, timeInfo: LayerTimeInfo?)
-    /// Says how its features are drawn; nil goes back to the symbol of its number.
+    /// Sets the drawing of its features; nil resets to the symbol of its number.
     case setDrawing(layer: LayerID, drawing: LayerDrawing?)
-    /// Gives a field an alias; nil goes back to what the source says.
+    /// Sets a field's alias; nil resets to the source's.
     case setFieldAlias(layer: LayerID, field: String, alias: String?)
-    /// Says whether its features may be asked for.
+    /// Sets whether its features can be queried.
     case setQueryable(layer: LayerID, isQueryable: Bool)
     /// Turns its popups on or off.
     case setPopups(layer: LayerID, isEnabled: Bool)
-    /// Says whether it takes edits of its features.
+    /// Sets whether its features can be edited.
     case setEditable(layer: LayerID, isEditable: Bool)
     /// Adds, changes and deletes features.
     case editFeatures(layer: LayerID, edits: FeatureEdits)
@@ -65,7 +65,7 @@ public enum MapCommand: Hashable, Sendable, Codable {
     case setSource(layer: LayerID, source: LayerSource)
     /// Draws on a graphics layer.
     case addGraphic(layer: LayerID, shape: Shape, attributes: Attributes, zIndex: Int)
-    /// Changes what is given of a graphic.
+    /// Changes the given members of a graphic.
     case updateGraphic(
         layer: LayerID, graphic: Int64, shape: Shape?, attributes: Attributes?, zIndex: Int?)
     /// Removes a graphic.
@@ -80,9 +80,9 @@ public struct MapCommandRequest: Hashable, Sendable, Codable {
     public var id: UUID
     /// The map.
     public var map: MapName
-    /// What to do.
+    /// The command.
     public var command: MapCommand
-    /// Who asks.
+    /// The requesting user.
     public var actor: String?
 
     /// Makes a request.
@@ -96,16 +96,16 @@ public struct MapCommandRequest: Hashable, Sendable, Codable {
 
 /// The answer to an accepted command.
 public struct MapCommandResult: Hashable, Sendable, Codable {
-    /// The global position of the command's last event: pass it as `minSequence` to read one's own
+    /// The global position of the command's last event: pass it as `minSequence` to read your own
     /// write.
     public var sequence: Int64
     /// The layer that was made, for `addLayer` and `addGroup`.
     public var layer: LayerID?
     /// The graphic that was drawn, for `addGraphic`.
     public var graphic: Int64?
-    /// What came of each edit, for `editFeatures`.
+    /// Outcomes of the edits, for `editFeatures`.
     public var edits: FeatureEditResults?
-    /// The same for each layer of `editLayers`, in the order of the request.
+    /// Outcomes for each layer of `editLayers`, in the order of the request.
     public var layerEdits: [FeatureEditResults]?
 
     /// Makes a result.

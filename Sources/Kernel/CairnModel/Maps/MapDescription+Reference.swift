@@ -2,8 +2,9 @@
 // Part of Cairn.
 
 extension MapDescription {
-    /// The reference in which the extent of a layer is told, and of its features unless another is
-    /// asked for: the map's where that is 4326 or 3857 or the layer's own, else the layer's own.
+    /// The spatial reference of a layer's extent, and the default one of its features.
+    ///
+    /// It is the map's if that is 4326, 3857 or the layer's own, else the layer's own.
     public func referenceTold(of layer: LayerProperties) -> SpatialReference {
         let own = layer.spatialReference
         guard let map = spatialReference, !map.isEquivalent(to: own) else {

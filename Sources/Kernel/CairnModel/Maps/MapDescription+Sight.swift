@@ -3,14 +3,14 @@
 
 public import CairnCore
 
-/// Which features of a past layer are seen from later: those that are still there, and that neither
-/// definition expression hides.
+/// The features of a past layer that are visible from later: those that still exist and that
+/// neither definition expression hides.
 public struct LayerSight: Hashable, Sendable, Codable {
     /// The layer's definition expression in the past; nil for all features.
     public var definitionThen: String?
     /// The dataset of the layer as it is later.
     public var dataset: ContentID
-    /// What edits have done to that dataset; nil for nothing.
+    /// The edits to that dataset; nil for none.
     public var edits: LayerEdits?
     /// The layer's definition expression later, which an id's feature of later has to fulfil too;
     /// nil for all.
@@ -28,14 +28,14 @@ public struct LayerSight: Hashable, Sendable, Codable {
 }
 
 extension MapDescription {
-    /// This map, of the past, as it may be seen by one who may see only what a later state of it
-    /// shows: the later map with the features that its layers had in the past.
+    /// This past map, restricted to what a later state shows: the later map with the features that
+    /// its layers had in the past.
     ///
     /// Layers, their names, order, symbols, aliases and definition expressions are those of later.
     /// A layer is left out unless both states have it loaded, from the same source and with the
-    /// same fields; it may be queried where it may in both. Of its features
-    /// ``LayerDescription/sight`` lets those through that are still there: the engines ask it.
-    /// ``sequence`` stays that of the past. A map that is not later changes nothing.
+    /// same fields; it may be queried if it may in both. ``LayerDescription/sight``, which the
+    /// engines evaluate, passes the features that still exist. ``sequence`` stays that of the past.
+    /// A map that is not later changes nothing.
     public func seen(from later: MapDescription) -> MapDescription {
         guard later.sequence > sequence else { return self }
         var view = later

@@ -23,13 +23,13 @@ public enum MapEvent: Hashable, Sendable {
     case layerDefinitionChanged(LayerDefinitionChanged)
     /// The field shown for its features changed.
     case layerDisplayFieldChanged(LayerDisplayFieldChanged)
-    /// The fields that say when its features are changed.
+    /// The time fields of its features changed.
     case layerTimeInfoChanged(LayerTimeInfoChanged)
-    /// How its features are drawn changed.
+    /// The drawing of its features changed.
     case layerDrawingChanged(LayerDrawingChanged)
     /// A field got another alias.
     case layerFieldAliasChanged(LayerFieldAliasChanged)
-    /// Whether its features may be asked for changed.
+    /// Its query capability changed.
     case layerQueryableChanged(LayerQueryableChanged)
     /// Its popups were turned on or off.
     case layerPopupsChanged(LayerPopupsChanged)
@@ -145,17 +145,17 @@ public struct LayerAdded: EventPayload {
     public static let eventType = "map.layer.added"
     /// The second has layers that are no dataset's.
     public static let schema = 2
-    /// The second only says more.
+    /// The second version only adds members.
     public static let upcasts = [Upcast.unchanged]
-    /// The first, where it can say it.
+    /// The first version, if that can express it.
     public var writtenSchema: Int { kind.isInFirstSchema ? 1 : 2 }
     /// Its number, never used before in this map.
     public var layer: LayerID
     /// Its name.
     public var name: String
-    /// Group or layer, and what it shows.
+    /// Group or layer, with its source.
     public var kind: LayerKind
-    /// The group it lies in; absent at the top level.
+    /// The containing group; absent at the top level.
     public var parent: LayerID?
     /// Its place among its siblings, 0 = bottom.
     public var index: Int
@@ -175,9 +175,9 @@ public struct LayerMoved: EventPayload {
     public static let eventType = "map.layer.moved"
     /// The layer or group.
     public var layer: LayerID
-    /// The group it lies in now; absent at the top level.
+    /// The new containing group; absent at the top level.
     public var parent: LayerID?
-    /// Its place among its new siblings, itself taken out before.
+    /// Index among its new siblings, itself removed before.
     public var index: Int
     /// Makes the event.
     public init(layer: LayerID, parent: LayerID?, index: Int) {
@@ -278,9 +278,9 @@ public struct LayerSourceChanged: EventPayload {
     public static let eventType = "map.layer.sourceChanged"
     /// The second has sources that are no dataset.
     public static let schema = 2
-    /// The second only says more.
+    /// The second version only adds members.
     public static let upcasts = [Upcast.unchanged]
-    /// The first, where it can say it.
+    /// The first version, if that can express it.
     public var writtenSchema: Int { source.isInFirstSchema ? 1 : 2 }
     /// The layer or group.
     public var layer: LayerID
@@ -303,19 +303,19 @@ public struct LayerLoadStarted: EventPayload {
     public init(layer: LayerID) { self.layer = layer }
 }
 
-/// The source was read; its properties are known.
+/// The source was loaded; its properties are known.
 public struct LayerLoaded: EventPayload {
     /// The stable type name.
     public static let eventType = "map.layer.loaded"
     /// The second has layers without a kind of geometry.
     public static let schema = 2
-    /// The second only says more.
+    /// The second version only adds members.
     public static let upcasts = [Upcast.unchanged]
-    /// The first, where it can say it.
+    /// The first version, if that can express it.
     public var writtenSchema: Int { properties.geometryType == nil ? 2 : 1 }
     /// The layer or group.
     public var layer: LayerID
-    /// What was found.
+    /// The loaded properties.
     public var properties: LayerProperties
     /// Makes the event.
     public init(layer: LayerID, properties: LayerProperties) {
@@ -330,7 +330,7 @@ public struct LayerLoadFailed: EventPayload {
     public static let eventType = "map.layer.loadFailed"
     /// The layer or group.
     public var layer: LayerID
-    /// Why, in one sentence for the user.
+    /// The reason, in one sentence for the user.
     public var error: Failure
     /// Makes the event.
     public init(layer: LayerID, error: Failure) {

@@ -12,30 +12,29 @@ public import CairnCore
 public struct MomentSearch: Sendable {
     /// The moment that is looked for.
     public let time: Timestamp
-    /// The last event known to be recorded by then; 0 while there is none.
+    /// The last event known to be recorded by then; 0 for none so far.
     public private(set) var position: Int64 = 0
     /// Every event from here on was recorded later.
     private var beyond: Int64
-    /// When the event found was recorded, and the first later one, where that is known.
+    /// The times of the event found and of the first later one, where known.
     private var begin, end: Timestamp?
 
     /// - Parameters:
-    ///   - time: What is looked for.
-    ///   - end: The event looked for lies before this sequence number.
-    ///   - later: When the first event from there on was recorded, later than `time`; nil where it
-    ///     is not known.
+    ///   - time: The target.
+    ///   - end: The upper bound: the event has a smaller sequence number.
+    ///   - later: The time of the first event from there on, later than `time`; nil when unknown.
     public init(at time: Timestamp, before end: Int64, recordedAt later: Timestamp? = nil) {
         self.time = time
         beyond = end
         self.end = later
     }
 
-    /// The sequence number from which on the first event is wanted; nil at the end of the search.
+    /// The sequence number from which the first event is read next; nil at the end of the search.
     public var next: Int64? {
         beyond - position > 1 ? position + (beyond - position) / 2 : nil
     }
 
-    /// Goes on with the first event from ``next`` on; nil where there is none.
+    /// Continues with the first event from ``next`` on; nil for none.
     public mutating func take(_ event: RecordedEvent?) {
         guard let middle = next else { return }
         guard let event, event.globalPosition < beyond else {

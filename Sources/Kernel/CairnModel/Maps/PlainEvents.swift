@@ -6,9 +6,9 @@ internal import FoundationEssentials
 public import Platform
 
 // A log is mostly a few kinds of events: leases, results, progress, and layers turned on and off.
-// What our own encoder writes of these is read here directly. Any other text, however little it
-// differs, goes to the general reader; both give the same for whatever is read here. A kind belongs
-// here when it is a large part of real logs, not because it can.
+// The exact output of Cairn's own encoder for these is parsed here directly. Any other text,
+// however little it differs, falls back to the general reader; both give equal values. A kind
+// belongs here when it is a large part of real logs, not because it can.
 
 extension ChunkAttempt {
     fileprivate init(
@@ -46,7 +46,7 @@ extension JobChunkLeased {
 }
 
 extension JobChunkCompleted {
-    /// Reads the text of an event that says nothing to the user; throws for any other.
+    /// Parses an event without texts for the user; throws for any other.
     public static func plain(_ bytes: RawSpan) throws(CanonicalJSONCursor.IrregularForm)
         -> JobChunkCompleted
     {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-/// What is known of a raster layer beside its extent.
+/// The properties of a raster layer beside its extent.
 public struct RasterProperties: Hashable, Sendable, Codable {
     /// A band of a raster.
     public struct Band: Hashable, Sendable, Codable {
         /// GDAL's name of the type of its values, `Byte`, `Float32`.
         public var type: String
-        /// What the file calls it, if it does.
+        /// The band's name in the file, if any.
         public var name: String?
 
         /// Describes a band.
@@ -32,9 +32,9 @@ public struct RasterProperties: Hashable, Sendable, Codable {
     }
 }
 
-/// One line of what the colours of a raster's pictures mean.
+/// One line of the legend of a raster's pictures.
 public struct RasterLegendRow: Hashable, Sendable {
-    /// A class, a value, or what a band is shown as; empty between the ends of a ramp.
+    /// A class, a value, or the colour channel of a band; empty between the ends of a ramp.
     public var label: String
     /// From the top down: one colour, or the steps of a ramp.
     public var colors: [LayerSymbol.Color]

@@ -8,11 +8,11 @@ public import CairnCore
 public struct SiteBlobsSwept: EventPayload {
     /// The stable type name.
     public static let eventType = "site.blobs.swept"
-    /// Jobs that ended before this moment need nothing but what ``keepsProducts`` says.
+    /// Jobs that ended before this moment keep only what ``keepsProducts`` states.
     public var before: Timestamp
     /// Whether inputs and products stay.
     public var keepsProducts: Bool
-    /// How many blobs.
+    /// Number of blobs.
     public var blobCount: Int
     /// Their bytes.
     public var byteCount: Int64

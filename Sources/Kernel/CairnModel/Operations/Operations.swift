@@ -67,7 +67,7 @@ extension Operation where Request == Nothing, Answer == [JobDescription] {
 }
 
 extension Operation where Request == String, Answer == JobUsage {
-    /// What the jobs of an actor take up.
+    /// Reports the resources used by an actor's jobs.
     public static var usage: Self { Self("usage", at: .supervisor) }
 }
 
@@ -84,7 +84,7 @@ extension Operation where Request == Nothing, Answer == SupervisorStatus {
 // MARK: Identify workers
 
 extension Operation where Request == IdentifyRequest, Answer == IdentifyAnswer {
-    /// Answers what is here.
+    /// Identifies the features at a place.
     public static var identify: Self {
         Self(
             "identify", at: .pool(.identify),
@@ -169,7 +169,7 @@ extension Operation where Request == SuggestRequest, Answer == SuggestAnswer {
 }
 
 extension Operation where Request == ReverseGeocodeRequest, Answer == ReverseGeocodeAnswer {
-    /// Answers what a place is called.
+    /// Finds the place at a location.
     public static var reverse: Self {
         Self(
             "reverse", at: .pool(.locator), request: .json,

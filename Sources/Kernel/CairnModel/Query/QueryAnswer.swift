@@ -8,11 +8,11 @@ public import FoundationEssentials
 public struct QueryAnswer: Hashable, Sendable {
     /// JSON, UTF-8; the bytes of all parts one after the other are the body.
     public var body: [UInt8]
-    /// The map's last event that the answer knows.
+    /// Sequence number of the map's last event in the answer.
     public var sequence: Int64
     /// Whether the map may have changed unnoticed.
     public var isStale: Bool
-    /// Where the next part begins; nil where this is the last.
+    /// Start of the next part; nil in the last.
     public var next: QueryPart?
 
     /// States it.

@@ -3,7 +3,7 @@
 
 public import Geometry
 
-/// The grid on whose cells the coordinates of an answer are told, Esri's `quantizationParameters`.
+/// The grid to which the coordinates of an answer are snapped, Esri's `quantizationParameters`.
 public struct QueryQuantization: Hashable, Sendable, Codable {
     /// The corner of the extent from which cells are counted; raw values are Esri's.
     public enum Origin: String, Hashable, Sendable, Codable, CaseIterable {
@@ -13,14 +13,14 @@ public struct QueryQuantization: Hashable, Sendable, Codable {
         case lowerLeft
     }
 
-    /// Where cells are counted from.
+    /// Corner of the grid's origin.
     public var origin = Origin.upperLeft
     /// The side of a cell, in units of the output; nil: ``QueryRequest/maxAllowableOffset``, else a
     /// ten-thousandth of the longer side of the extent.
     public var tolerance: Double?
-    /// What the client shows, in `spatialReference`; nil: the extent of the layer.
+    /// The client's extent, in `spatialReference`; nil for the extent of the layer.
     ///
-    /// It limits nothing.
+    /// It does not filter.
     public var extent: Envelope?
     /// The extent's; nil: that of the output, from which it may not differ.
     public var spatialReference: SpatialReference?

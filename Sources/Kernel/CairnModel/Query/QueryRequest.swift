@@ -9,22 +9,21 @@ public struct QueryRequest: PastRequest, Hashable, Sendable, Codable {
     /// The most features of one answer.
     public static let recordBound = 2_000
 
-    /// The map that is asked.
+    /// The map to query.
     public var map: MapName
-    /// The layer that is asked.
+    /// The layer to query.
     public var layer: LayerID
     /// A WHERE clause, ANDed with the layer's own definition expression; nil for all.
     public var clause: String?
-    /// Only features whose ``LayerDescription/shownField`` has this text somewhere, letter case
-    /// included; nil for all.
+    /// Filter by a text anywhere in ``LayerDescription/shownField``, case-sensitive; nil for all.
     public var text: String?
-    /// Only features with these object ids; nil for all.
+    /// Filter by object ids; nil for all.
     public var objectIDs: [Int64]?
-    /// Only features in this relation to a geometry; nil for all.
+    /// Filter by a relation to a geometry; nil for all.
     public var spatialFilter: QuerySpatialFilter?
-    /// Only features of that time; nil for any.
+    /// Filter by time; nil for any.
     ///
-    /// Layers without a ``LayerDescription/timeInfo`` are not limited by it.
+    /// Layers without a ``LayerDescription/timeInfo`` are not filtered.
     public var time: TimeExtent?
     /// Whether the ends of `time` belong to it.
     public var timeRelation = TimeRelation.overlaps
@@ -33,11 +32,11 @@ public struct QueryRequest: PastRequest, Hashable, Sendable, Codable {
     ///
     /// Layers on other servers: of time only.
     public var matchesMissing: Bool?
-    /// What is asked of the features.
+    /// The kind of result.
     public var result = QueryResult.features
     /// Whether an extent comes with the number of features.
     public var returnCount = false
-    /// How features are written.
+    /// The format of features.
     public var form = QueryForm.esri
     /// The names of the fields that features carry, `*` for all; nil for the object id and the
     /// field that is shown.
@@ -46,13 +45,13 @@ public struct QueryRequest: PastRequest, Hashable, Sendable, Codable {
     public var returnGeometry = true
     /// Whether polygons carry their centroid.
     public var returnCentroid = false
-    /// Of the output; nil: WGS 84 for GeoJSON, else the one in which the layer's extent is told.
+    /// Spatial reference of the output; nil for WGS 84 in GeoJSON, else that of the layer's extent.
     public var outReference: SpatialReference?
     /// Generalises output geometry by at most this distance, in output units; nil: not at all.
     public var maxAllowableOffset: Double?
     /// Decimals kept in output coordinates; nil: all.
     public var geometryPrecision: Int?
-    /// The grid on which coordinates are told, in Esri's JSON without Z and M; nil for none.
+    /// The grid of coordinates, in Esri's JSON without Z and M; nil for none.
     public var quantization: QueryQuantization?
     /// Whether coordinates carry their Z, where the layer has Z.
     public var returnZ = false
@@ -62,46 +61,45 @@ public struct QueryRequest: PastRequest, Hashable, Sendable, Codable {
     public var returnDistinctValues = false
     /// The order of the rows; equal rows, and all where it is empty, are in that of object ids.
     public var order: [QueryOrder] = []
-    /// The fields whose values make a group of `statistics`.
+    /// The fields that group the `statistics`.
     public var groupFields: [String] = []
-    /// What is computed of each group; empty for features.
+    /// The statistics of each group; empty for features.
     public var statistics: [QueryStatistic] = []
     /// A HAVING clause that the rows of `statistics` must fulfil; nil for all.
     public var having: String?
-    /// How many rows are passed over.
+    /// Number of rows to skip.
     public var offset = 0
     /// The most rows; nil, and anything above ``recordBound``, is that bound.
     public var limit: Int?
-    /// Asks the map as it was at this sequence number; nil: now.
+    /// The sequence number as of which the map is read; nil for now.
     public var at: Int64?
-    /// Asks the map as it was at this moment; at most one of `at` and `atTime` may be given.
+    /// The moment as of which the map is read; at most one of `at` and `atTime` may be given.
     public var atTime: Timestamp?
-    /// With `at` or `atTime`, leaves out what was removed, hidden or deleted by this sequence
-    /// number; nil: nothing.
+    /// With `at` or `atTime`, excludes features removed, hidden or deleted by this sequence number;
+    /// nil for none.
     public var seenFrom: Int64?
-    /// The answer must know at least this sequence number (read your own writes).
+    /// Least sequence number the answer must include (read your own writes).
     public var minSequence: Int64?
-    /// Which part of the answer is asked for; nil for the first.
+    /// The requested part of the answer; nil for the first.
     public var part: QueryPart?
-    /// Whether it is asked for the sake of another query of the same client, which alone is
-    /// recorded; nil: no.
+    /// Whether it serves another query of the same client, which alone is recorded; nil for no.
     public var isAuxiliary: Bool?
-    /// Whether failures leave out what other servers and files said, for callers without `admin`;
-    /// nil: no.
+    /// Whether failures omit the messages of other servers and files, for callers without `admin`;
+    /// nil for no.
     public var hidesInside: Bool?
 
-    /// Asks for all features of a layer.
+    /// A query for all features of a layer.
     public init(map: MapName, layer: LayerID) {
         self.map = map
         self.layer = layer
     }
 }
 
-/// What a query asks of the features it finds.
+/// The kind of result of a query.
 public enum QueryResult: String, Hashable, Sendable, Codable {
     /// Themselves, or rows made of them.
     case features
-    /// Their object ids, however many.
+    /// All object ids, without a limit.
     case objectIDs
     /// Their number, or that of the rows made of them.
     case count
@@ -109,56 +107,56 @@ public enum QueryResult: String, Hashable, Sendable, Codable {
     case extent
 }
 
-/// How the features of an answer are written.
+/// The format of an answer's features.
 public enum QueryForm: String, Hashable, Sendable, Codable {
     /// Esri's JSON.
     case esri
     /// GeoJSON (RFC 7946).
     case geoJSON
-    /// GeoJSON as OGC API – Features has it: positions have the axes in the order of the authority
-    /// of the reference that is asked for, and longitude first where none is; moments are ISO 8601;
-    /// the last member is `numberReturned`.
+    /// GeoJSON as OGC API – Features has it.
+    ///
+    /// Positions have the axis order of the requested reference's authority, and longitude first by
+    /// default; moments are ISO 8601; the last member is `numberReturned`.
     case ogcFeatures
 }
 
 /// A geometry that features are compared with.
 public struct QuerySpatialFilter: Hashable, Sendable, Codable {
-    /// How a feature must lie to the geometry; raw values are Esri's without `esriSpatialRel`, read
-    /// as "geometry … feature".
+    /// A relation between geometry and feature; raw values are Esri's without `esriSpatialRel`,
+    /// read as "geometry … feature".
     public enum Relation: String, Hashable, Sendable, Codable, CaseIterable {
         /// They share a position.
         case intersects = "Intersects"
-        /// The feature lies in the geometry.
+        /// The feature is inside the geometry.
         case contains = "Contains"
-        /// The geometry lies in the feature.
+        /// The geometry is inside the feature.
         case within = "Within"
         /// Their insides meet in something of a lower dimension than the higher of theirs.
         case crosses = "Crosses"
         /// Their insides meet in something of their own dimension, and neither holds the other.
         case overlaps = "Overlaps"
-        /// They share positions, none of them inside both.
+        /// They share positions, but no interior ones.
         case touches = "Touches"
         /// The rectangles around them share a position.
         case envelopeIntersects = "EnvelopeIntersects"
-        /// The same.
+        /// Equivalent to `intersects`.
         case indexIntersects = "IndexIntersects"
-        /// Their insides, borders and outsides meet as the pattern says.
+        /// The DE-9IM pattern holds between their interiors, boundaries and exteriors.
         case pattern = "Relation"
     }
 
     /// The geometry, in `spatialReference`.
     public var geometry: Shape
-    /// The geometry's; nil: the one in which the layer's extent is told.
+    /// Spatial reference of the geometry; nil for that of the layer's extent.
     public var spatialReference: SpatialReference?
-    /// How features must lie to it.
+    /// The required relation.
     public var relation: Relation
-    /// With ``Relation/pattern`` only, where it is needed: a pattern of nine letters of the
-    /// dimensionally extended nine-intersection model (OGC 06-103r4, 6.1.15.2), the geometry's
-    /// inside, border and outside by the feature's: `T` and `F` for something and nothing in
-    /// common, `0`, `1`, `2` for its dimension, `*` for anything.
+    /// The DE-9IM pattern, with ``Relation/pattern`` only (OGC 06-103r4, 6.1.15.2).
+    ///
+    /// Nine letters, the geometry's interior, boundary and exterior by the feature's: `T` and `F`
+    /// for a non-empty and an empty intersection, `0`, `1`, `2` for its dimension, `*` for any.
     public var pattern: String?
-    /// The relation is one to all that is so near to the geometry on the ground, 0 or more metres;
-    /// nil for 0.
+    /// Distance in metres on the ground by which the geometry is extended, ≥ 0; nil for 0.
     public var distanceMeters: Double?
 
     /// States it.
@@ -179,7 +177,7 @@ public struct QuerySpatialFilter: Hashable, Sendable, Codable {
 public struct QueryOrder: Hashable, Sendable, Codable {
     /// The column's name, in any letter case.
     public var field: String
-    /// Whether what is first otherwise comes last.
+    /// Whether the order is reversed.
     public var isDescending: Bool
 
     /// States it.
@@ -191,9 +189,9 @@ public struct QueryOrder: Hashable, Sendable, Codable {
 
 /// A number or value that is computed of the features of a group; nulls are passed over.
 public struct QueryStatistic: Hashable, Sendable, Codable {
-    /// What is computed; raw values are Esri's `statisticType`.
+    /// A statistic; raw values are Esri's `statisticType`.
     public enum Kind: String, Hashable, Sendable, Codable, CaseIterable {
-        /// How many values there are.
+        /// Number of values.
         case count
         /// The sum of numbers.
         case sum
@@ -209,11 +207,11 @@ public struct QueryStatistic: Hashable, Sendable, Codable {
         case variance = "var"
     }
 
-    /// What is computed.
+    /// The statistic.
     public var kind: Kind
-    /// Of which field; `*` counts features.
+    /// The field; `*` counts features.
     public var field: String
-    /// What the column is called.
+    /// Name of the column.
     public var name: String
 
     /// States it.
@@ -224,7 +222,7 @@ public struct QueryStatistic: Hashable, Sendable, Codable {
     }
 }
 
-/// Where a part of an answer begins.
+/// The start of a part of an answer: a continuation token.
 public struct QueryPart: Hashable, Sendable, Codable {
     /// A feature of a map.
     public struct Place: Hashable, Sendable, Codable {
@@ -242,9 +240,9 @@ public struct QueryPart: Hashable, Sendable, Codable {
 
     /// The row, from 0.
     public var row: Int
-    /// How many bytes of that row earlier parts have.
+    /// Bytes of that row in earlier parts.
     public var byteCount: Int
-    /// How many bytes earlier parts have in all.
+    /// Bytes of all earlier parts.
     public var totalByteCount: Int
     /// The feature in that row, where an answer is of several layers (find); else nil.
     public var place: Place?

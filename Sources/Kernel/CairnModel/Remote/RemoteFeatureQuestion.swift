@@ -5,7 +5,7 @@ public import Geometry
 
 /// One of the questions that a query puts to a layer of features on another server.
 public struct RemoteFeatureQuestion: Hashable, Sendable {
-    /// What of the features is wanted.
+    /// The requested kind of result.
     public enum Wanted: Hashable, Sendable {
         /// Some of them by rising, or falling, object id, after those that are passed over.
         case page(offset: Int, limit: Int, isDescending: Bool)
@@ -19,23 +19,23 @@ public struct RemoteFeatureQuestion: Hashable, Sendable {
 
     /// The layer's source.
     public var source: LayerSource
-    /// What loading it found out.
+    /// The layer's properties from its load.
     public var properties: LayerProperties
-    /// What is wanted.
+    /// The requested kind of result.
     public var wanted: Wanted
     /// SQL that must hold; nil for all.
     public var clause: String?
-    /// Only features that meet this rectangle, in the layer's own spatial reference; nil for all.
+    /// Filter by rectangle, in the layer's own spatial reference; nil for all.
     public var extent: Envelope?
     /// Whether it is the rectangles around features that must meet `extent`.
     public var comparesEnvelopes: Bool
-    /// The names of the fields whose values are wanted, the object id's first.
+    /// The names of the requested fields, the object id's first.
     public var fields: [String]
-    /// Whether geometries are wanted.
+    /// Whether geometries are requested.
     public var returnGeometry: Bool
-    /// Whether their Z are wanted; a layer without has none.
+    /// Whether Z is requested; layers without Z have none.
     public var returnZ = false
-    /// Whether their M are wanted; a layer without has none.
+    /// Whether M is requested; layers without M have none.
     public var returnM = false
 
     /// Makes a question.
@@ -54,16 +54,16 @@ public struct RemoteFeatureQuestion: Hashable, Sendable {
     }
 }
 
-/// What another server answered to such a question, with values as its layer's fields hold them.
+/// The answer of another server to such a question, with values of the field types.
 public enum RemoteFeatureAnswer: Hashable, Sendable {
     /// A feature: its object id, its shape in the layer's own spatial reference, and the values of
-    /// all fields of the layer, the object id's first; null where they were not asked for.
+    /// all fields of the layer, the object id's first; null for fields not requested.
     public struct Feature: Hashable, Sendable {
         /// The object id, any whole number of 64 bits.
         public var id: Int64
-        /// Of the type of the layer, or a point among multipoints; nil where there is none.
+        /// A shape of the layer's type, or a point in a multipoint layer; nil for none.
         public var shape: Shape?
-        /// The Z and M of its coordinates, as far as they were asked for.
+        /// The Z and M of its coordinates, as requested.
         public var ordinates: FurtherOrdinates
         /// In the order of the layer's fields.
         public var values: [AttributeValue]
@@ -89,11 +89,11 @@ public enum RemoteFeatureAnswer: Hashable, Sendable {
         }
     }
 
-    /// Features, in the order in which they came; whether there are more, nil where the server does
-    /// not say.
+    /// Features, in the server's order; whether there are more, nil without a statement of the
+    /// server.
     case features([Feature], hasMore: Bool?)
-    /// Object ids, in the order in which they came; whether there are more, nil where the server
-    /// does not say.
+    /// Object ids, in the server's order; whether there are more, nil without a statement of the
+    /// server.
     case objectIDs([Int64], hasMore: Bool?)
     /// A number of features, 0 or more.
     case count(Int)

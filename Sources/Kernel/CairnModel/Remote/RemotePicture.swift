@@ -4,15 +4,15 @@
 public import CairnCore
 public import Geometry
 
-/// What a picture asks of a layer on another server.
+/// A question to a layer on another server for a picture.
 public struct RemotePictureQuestion: Hashable, Sendable {
     /// The layer's source.
     public var source: LayerSource
-    /// What loading it found out.
+    /// The layer's properties from its load.
     public var properties: LayerProperties
-    /// Of `extent`, and of what is wanted.
+    /// Spatial reference of `extent` and of the result.
     public var spatialReference: SpatialReference
-    /// What is to be seen, border to border; nil for all that there is, of features only.
+    /// The extent, border to border; nil for everything, of features only.
     public var extent: Envelope?
     /// Columns of the picture that shows `extent`.
     public var width: Int
@@ -22,13 +22,13 @@ public struct RemotePictureQuestion: Hashable, Sendable {
     public var unitsPerPixel: Double
     /// Dots per inch.
     public var dpi: Double
-    /// The fields whose values are wanted of features; nil for all.
+    /// The requested fields of features; nil for all.
     public var fields: [String]?
-    /// SQL that holds of every feature that is to be drawn; nil for none.
+    /// SQL condition that every feature to be drawn satisfies; nil for none.
     ///
-    /// A service that draws by itself is given one only where it holds of no others.
+    /// A service that draws by itself gets one only if the condition is exact.
     public var clause: String?
-    /// Only what is of that time; nil: of any.
+    /// Filter by time; nil for any.
     public var time: TimeExtent?
 
     /// Makes a question.
@@ -51,23 +51,23 @@ public struct RemotePictureQuestion: Hashable, Sendable {
     }
 }
 
-/// What another server gave for a picture.
+/// The part of a picture from another server.
 public struct RemotePicture: Hashable, RemoteOutcome {
     /// Encoded pictures side by side, none of them read yet.
     public struct Mosaic: Hashable, Sendable {
-        /// How many stand side by side.
+        /// Number of columns.
         public var columns: Int
-        /// How many stand one below the other.
+        /// Number of rows.
         public var rows: Int
         /// Columns of pixels of each, whatever size it has when it is read.
         public var pieceWidth: Int
         /// Rows of pixels of each.
         public var pieceHeight: Int
-        /// What all of them show, border to border.
+        /// The extent of all pieces, border to border.
         public var extent: Envelope
-        /// Of `extent`, and of the pictures.
+        /// Spatial reference of `extent` and of the pieces.
         public var spatialReference: SpatialReference
-        /// PNG, JPEG or WebP, row by row from the top; nil where there is none.
+        /// PNG, JPEG or WebP, row by row from the top; nil for a missing piece.
         public var pieces: [[UInt8]?]
 
         /// Puts them together.
@@ -85,7 +85,7 @@ public struct RemotePicture: Hashable, RemoteOutcome {
         }
     }
 
-    /// What there is to draw.
+    /// The content to draw.
     public enum Content: Hashable, Sendable {
         /// Pictures.
         case mosaic(Mosaic)
@@ -93,9 +93,9 @@ public struct RemotePicture: Hashable, RemoteOutcome {
         case features([RemoteAnswer.Feature])
     }
 
-    /// What there is to draw.
+    /// The content to draw.
     public var content: Content
-    /// Why that is not all of it; nil where it is.
+    /// The reason for missing content; nil when complete.
     public var shortfall: Failure?
 
     /// Makes an answer.
@@ -105,7 +105,7 @@ public struct RemotePicture: Hashable, RemoteOutcome {
     }
 }
 
-/// Which tiles a service has: rows from the top, columns from the left.
+/// The tiling scheme of a service: rows from the top, columns from the left.
 public struct TilingScheme: Hashable, Sendable, Codable {
     /// A level of tiles.
     public struct Level: Hashable, Sendable, Codable {

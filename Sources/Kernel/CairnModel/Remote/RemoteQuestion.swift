@@ -4,37 +4,37 @@
 public import CairnCore
 public import Geometry
 
-/// What is asked of a layer on another server.
+/// A question to a layer on another server.
 public struct RemoteQuestion: Hashable, Sendable {
     /// The layer's source.
     public var source: LayerSource
-    /// What loading it found out.
+    /// The layer's properties from its load.
     public var properties: LayerProperties
-    /// Of every coordinate and distance here.
+    /// Spatial reference of every coordinate and distance here.
     public var spatialReference: SpatialReference
     /// The query geometry.
     public var shape: Shape
     /// Its centroid.
     public var middle: Coordinate
-    /// How far from the geometry a feature still counts, in pixels.
+    /// Hit distance from the geometry in pixels.
     public var tolerancePixels: Double
-    /// The same in units of the spatial reference, or more where the screen has another.
+    /// Hit distance in units of the spatial reference; larger where the screen has another.
     public var distance: Double
     /// The size of a pixel in units of the spatial reference, above 0.
     public var resolution: Double
     /// Dots per inch of the screen.
     public var dpi: Double
-    /// Whether layers that are hidden there are asked too.
+    /// Whether layers that are hidden there are included.
     public var asksHidden: Bool
-    /// SQL that holds of every feature that counts; nil for none.
+    /// SQL condition that every matching feature satisfies; nil for none.
     ///
-    /// What comes is put to the clauses themselves.
+    /// The clauses themselves are evaluated on the answer.
     public var clause: String?
-    /// The most features wanted.
+    /// Most features.
     public var limit: Int
-    /// Whether the Z of coordinates are wanted, where there are any.
+    /// Whether Z is requested, where present.
     public var returnZ = false
-    /// Whether their M are wanted, where there are any.
+    /// Whether M is requested, where present.
     public var returnM = false
 
     /// Makes a question.
@@ -58,27 +58,27 @@ public struct RemoteQuestion: Hashable, Sendable {
     }
 }
 
-/// What another server gave, which may be less than it should be.
+/// The outcome of another server, which may be incomplete.
 public protocol RemoteOutcome: Sendable {
-    /// Why something is missing, in one sentence; nil where nothing failed.
+    /// The reason for missing content, in one sentence; nil when nothing failed.
     var shortfall: Failure? { get set }
 }
 
-/// What another server answered.
+/// The answer of another server.
 public struct RemoteAnswer: Hashable, RemoteOutcome {
-    /// One feature of it.
+    /// One feature of the answer.
     public struct Feature: Hashable, Sendable {
-        /// The layer there that it belongs to; nil where that is not said.
+        /// The layer of that server that it belongs to; nil when not stated.
         public var group: String?
         /// Its number; nil where it has none.
         public var id: Int64?
         /// Its attributes, in the server's order.
         public var attributes: Attributes
-        /// The field the server shows for it; nil where it does not say.
+        /// The display field of the server; nil for none.
         public var displayField: String?
-        /// Its shape; nil where it is not told.
+        /// Its shape; nil when not given.
         public var shape: Shape?
-        /// The Z and M of its coordinates, as far as they were asked for.
+        /// The Z and M of its coordinates, as requested.
         public var ordinates: FurtherOrdinates
         /// The shape's spatial reference.
         public var spatialReference: SpatialReference
@@ -104,10 +104,9 @@ public struct RemoteAnswer: Hashable, RemoteOutcome {
     public var features: [Feature]
     /// Whether the server has, or may have, more.
     public var isCut: Bool
-    /// Whether the server says itself that it has no more.
+    /// Whether the server itself states that it is complete.
     public var isSaidWhole = false
-    /// Why features may be missing, as a page that failed, or count for nothing, as one that cannot
-    /// be measured.
+    /// The reason why features may be missing (a failed page) or are useless (not measurable).
     public var shortfall: Failure?
     /// Whether a feature counts only where its shape is near enough, by our own measure.
     public var isSuperset: Bool
@@ -123,13 +122,13 @@ public struct RemoteAnswer: Hashable, RemoteOutcome {
     }
 }
 
-/// A layer that could not be asked, or not for all that it has, and why.
+/// A layer that failed, or answered in part, with the reason.
 public struct LayerFailure: Hashable, Sendable, Codable {
     /// The layer.
     public var layerID: LayerID
     /// Its name.
     public var layerName: String
-    /// Why, in one sentence.
+    /// The reason, in one sentence.
     public var error: Failure
 
     /// Makes an entry.
@@ -141,7 +140,7 @@ public struct LayerFailure: Hashable, Sendable, Codable {
 }
 
 extension LayerFailure {
-    /// Which layer failed, and nothing of what its server or its files said.
+    /// A copy without the messages of its server or its files.
     public var outside: LayerFailure {
         LayerFailure(layerID: layerID, layerName: layerName, error: error.ofLayerOutside)
     }
@@ -150,7 +149,7 @@ extension LayerFailure {
 extension Failure {
     fileprivate var ofLayerOutside: Failure {
         switch code {
-        // What Identify and FeatureQuery say of a layer that has no place in an answer.
+        // The messages of Identify and FeatureQuery for a layer that has no place in an answer.
         case .unreadable where message.hasPrefix("its spatial reference"): self
         case .corrupt, .notFound: Failure(code, "the layer's data cannot be read")
         default: Failure(.unavailable, "the layer's server did not answer as it should")

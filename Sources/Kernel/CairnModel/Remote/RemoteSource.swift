@@ -7,7 +7,7 @@ public struct WMSSource: Hashable, Sendable, Codable {
     public var url: String
     /// The service's names of the layers, the first drawn below.
     public var layers: [String]
-    /// `1.1.1` or `1.3.0`; nil for what the service prefers.
+    /// `1.1.1` or `1.3.0`; nil for the service's preference.
     public var version: String?
     /// The name of a credential of the site; nil for none.
     public var credential: String?
@@ -57,31 +57,31 @@ public struct TileSource: Hashable, Sendable, Codable {
     }
 }
 
-/// What is known of a layer on another server, once it is loaded.
+/// The properties of a layer on another server, from its load.
 public struct ServiceProperties: Hashable, Sendable, Codable {
-    /// What the server calls it.
+    /// Title on its server.
     public var title: String?
     /// The version of the protocol that is spoken with it.
     public var version: String?
-    /// The form in which it tells of features.
+    /// Format of GetFeatureInfo answers.
     public var infoFormat: String?
-    /// The layers there that may be asked.
+    /// Queryable layers of the service.
     public var queryable: [String]
-    /// The spatial references it knows, by number; at most 100.
+    /// Supported spatial references, by number; at most 100.
     public var spatialReferences: [Int]
     /// The field the server shows for a feature.
     public var displayField: String?
-    /// Whom the server wants named beside its pictures and features.
+    /// Attribution of its pictures and features.
     public var attribution: String?
     /// The form of its pictures, where it is not PNG; a media type.
     public var pictureFormat: String?
-    /// Whether what it shows depends on time.
+    /// Whether its content depends on time.
     public var hasTime: Bool?
-    /// The most features it gives at once, where it can be asked for those after them.
+    /// Page size of the server; nil without paging.
     public var pageSize: Int?
-    /// How it draws its features, as far as they can be drawn so here.
+    /// The server's drawing of its features, as far as supported here.
     public var drawing: LayerDrawing?
-    /// Its tiles, where they are not those of web maps.
+    /// Its tiling scheme, unless that of web maps.
     public var tiling: TilingScheme?
 
     /// Describes a service.

@@ -13,10 +13,9 @@ public enum FixedLayout {
     /// The version written, and the only one read.
     public static let version: UInt8 = 2
 
-    /// The bytes of an identify request.
+    /// Encodes an identify request.
     ///
-    /// One that sees a past from somewhere is of another kind, which builds that know nothing of it
-    /// refuse.
+    /// One with a restricted past has another kind byte, which older builds refuse.
     public static func encode(_ request: IdentifyRequest) -> Data {
         guard let seenFrom = request.seenFrom else { return encode(request, kind: 1) }
         return encode(SeenIdentify(request: request, seenFrom: seenFrom), kind: 6)
@@ -25,8 +24,8 @@ public enum FixedLayout {
     /// The bytes of an identify answer.
     public static func encode(_ answer: IdentifyAnswer) -> Data { encode(answer, kind: 2) }
 
-    /// Reads an identify request; throws `Failure`: `newerVersion` for another layout,
-    /// `invalidParameter` for bytes that are none.
+    /// Decodes an identify request; throws `Failure`: `newerVersion` for another layout,
+    /// `invalidParameter` for malformed bytes.
     public static func identifyRequest(_ bytes: Data) throws(Failure) -> IdentifyRequest {
         let name = "an identify request"
         guard bytes.first == version, bytes.dropFirst().first == 6 else {
@@ -36,8 +35,8 @@ public enum FixedLayout {
         return seen.request
     }
 
-    /// Reads an identify answer; throws `Failure`: `newerVersion` for another layout, `corrupt` for
-    /// bytes that are none.
+    /// Decodes an identify answer; throws `Failure`: `newerVersion` for another layout, `corrupt`
+    /// for malformed bytes.
     public static func identifyAnswer(_ bytes: Data) throws(Failure) -> IdentifyAnswer {
         try decode(bytes, kind: 2, .corrupt, "an identify answer")
     }

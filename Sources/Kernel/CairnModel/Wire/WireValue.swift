@@ -5,20 +5,20 @@ internal import CairnCore
 internal import FoundationEssentials
 internal import Platform
 
-/// What goes wrong when bytes are not a value's fixed layout.
+/// A fault of bytes that are not a value's fixed layout.
 public enum WireFault: Error, Hashable, Sendable {
-    /// They end too early.
+    /// Truncated.
     case truncated
-    /// A number stands where it means nothing; the text says what was being read.
+    /// A number without a meaning at its place; the text names the value being read.
     case meaningless(String)
-    /// Values lie inside values deeper than any real one.
+    /// Nesting deeper than that of any real value.
     case tooDeep
 }
 
 /// A value with a fixed layout: its parts one after the other, little-endian, without names.
 ///
 /// A part is added by one line in `write` and one in `init`, in the same place of both. The layout
-/// is that of one build; `FixedLayout` says which, so that another one is refused and not misread.
+/// is that of one build; its version in `FixedLayout` lets another one be refused and not misread.
 protocol WireValue {
     /// Appends the parts.
     func write(to wire: inout WireOutput)
@@ -26,18 +26,18 @@ protocol WireValue {
     init(from wire: inout WireInput) throws(WireFault)
 }
 
-/// Where values are written.
+/// The output of encoding.
 struct WireOutput {
     var bytes = ByteWriter(capacity: 512)
-    /// The attribute names of the feature written last: those of the next one are mostly the same.
+    /// The attribute names of the last feature: those of the next one are mostly the same.
     var names: [String] = []
 
     mutating func put(_ value: some WireValue) { value.write(to: &self) }
 }
 
-/// Where values are read.
+/// The input of decoding.
 struct WireInput {
-    /// How deep groups may lie inside groups.
+    /// Largest depth of nested groups.
     static let depthBound = 64
 
     var bytes: WireReader
@@ -58,7 +58,7 @@ struct WireInput {
         }
     }
 
-    /// Reads something that may hold more of its own kind.
+    /// Decodes a value that may nest its own kind.
     mutating func descend<Value>(
         _ body: (inout WireInput) throws(WireFault) -> Value
     ) throws(WireFault) -> Value {
@@ -70,9 +70,9 @@ struct WireInput {
     }
 }
 
-/// What is rare, or asked for by people: its JSON, as one text.
+/// A value encoded as its JSON, as one text: rare, or requested by people.
 protocol JSONWireValue: WireValue, Codable {
-    /// What it is called where bytes are none.
+    /// Name in the fault of malformed bytes.
     static var wireName: String { get }
 }
 

@@ -3,8 +3,8 @@
 
 import Platform
 
-/// A new file, written on a thread of its own: first what comes behind a certain byte, at last what
-/// comes before.
+/// Writes a new file on a background thread: first the bytes after a certain offset, at last those
+/// before it.
 ///
 /// Used from one thread.
 final class BlockWriter {
@@ -36,14 +36,13 @@ final class BlockWriter {
 
     /// Adds a block behind the last one; waits when the disk is far behind.
     ///
-    /// Throws what went wrong with
-    /// an earlier one.
+    /// Throws the error of an earlier one.
     func append(_ bytes: [UInt8]) throws {
         try write(Block(bytes: bytes, place: place))
         place += bytes.count
     }
 
-    /// Writes what stands at the beginning, and ends; the CRC-32C of the blocks.
+    /// Writes the front and closes the file; returns the CRC-32C of the blocks.
     func finish(front: [UInt8]) throws -> UInt32 {
         try write(Block(bytes: front, place: 0))
         blocks.close()

@@ -8,23 +8,23 @@ import Platform
 
 /// Makes datasets from files of the vector formats in `VectorFormats`.
 public enum DatasetBuilder {
-    /// Imports every layer of a file that can be read; each that cannot fails alone.
+    /// Imports every readable layer of a file; each unreadable one fails alone.
     ///
     /// Each layer becomes a dataset `<directory>/<sha256>/layer.fgb`, a layer of mixed geometry one
     /// per kind. The datasets are built in a hidden directory beside them and get their names once
-    /// all are complete and on the disk; the same file gives the same bytes, and a dataset that is
-    /// there already is left as it is. Blocks the calling thread: a confined one reads the file and
+    /// all are complete and on the disk; the same file gives the same bytes, and an existing
+    /// dataset is left as it is. Blocks the calling thread: a confined one reads the file and
     /// nothing else (`SourceFile`), and uses another.
     ///
-    /// Throws `.notFound`, `.unreadable` (not one of the formats, cut short, leading to other
-    /// files, or no spatial reference that could be assumed), `.invalidParameter` (nothing to
-    /// import in it), `.tooLarge` (beyond ``ImportBounds``), `.noSpace`.
+    /// Throws `.notFound`, `.unreadable` (unknown format, truncated, reference to other files, or
+    /// no spatial reference that could be assumed), `.invalidParameter` (nothing to import in it),
+    /// `.tooLarge` (beyond ``ImportBounds``), `.noSpace`.
     ///
     /// - Parameters:
     ///   - path: A file, a directory that is a data source (`.gdb`), a gzip file, a zip or tar
     ///     archive of one.
     ///   - directory: The site's datasets.
-    ///   - fields: The types of columns, where others are wanted than those found.
+    ///   - fields: Types of columns that override the detected ones.
     ///   - progress: Called on the thread that reads, while this one waits.
     public static func importFile(
         path: String, into directory: String, fields: [FieldStatement] = [],
@@ -69,18 +69,18 @@ public enum DatasetBuilder {
         return found.named()
     }
 
-    /// What became of the layers of a source.
+    /// The outcomes of a source's layers.
     private struct Found {
         var staged: [StagedDataset] = []
         /// The names of the columns of all layers.
         var columns: [String] = []
-        /// Why layers and files are left out.
+        /// Reasons for layers and files left out.
         var reasons: [String] = []
-        /// Those of the reasons that are failures, and what failed.
+        /// The failures among the reasons, with the failed parts.
         var failures: [Failure] = []
         var failed: [String] = []
 
-        /// - Parameter kind: `layer`, or nothing where the message names it.
+        /// - Parameter kind: `layer`, or empty where the message names it.
         mutating func leaveOut(_ name: String, _ kind: String, _ failure: Failure) {
             let what = kind.isEmpty ? "'\(name)'" : "\(kind) '\(name)'"
             let isNamed = failure.message.contains("'\(name)'")
@@ -90,7 +90,7 @@ public enum DatasetBuilder {
             reasons.append(message)
         }
 
-        /// The datasets, with names of their own, and with a word on what failed beside the first.
+        /// The datasets with unique names, and with a note on failed parts beside the first.
         func named() -> [StagedDataset] {
             var names = LayerNames()
             var named = staged.map { dataset in
@@ -171,14 +171,14 @@ public enum DatasetBuilder {
 }
 
 extension Failure {
-    /// The same with the path that was named, where the message does not have it.
+    /// The failure with the path of the source, unless the message has it.
     public func naming(_ path: String) -> Failure {
         guard !message.contains(path) else { return self }
         return Failure(code, "'\(path)': \(message)", details: details)
     }
 
-    /// What an error means that concerns a part of a source alone, which the others go on without;
-    /// throws the error where it concerns the whole import.
+    /// The failure of a part of a source, without which the others go on; rethrows an error that
+    /// concerns the whole import.
     fileprivate init(partOf error: any Error) throws {
         self = Failure(importing: error)
         guard code == .unreadable || code == .invalidParameter || code == .corrupt else {
@@ -186,7 +186,7 @@ extension Failure {
         }
     }
 
-    /// What any error of an import means to the user.
+    /// The failure for any error of an import.
     public init(importing error: any Error) {
         switch error {
         case let failure as Failure: self = failure

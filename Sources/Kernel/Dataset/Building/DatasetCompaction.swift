@@ -6,21 +6,20 @@ import Geometry
 import Platform
 
 extension DatasetBuilder {
-    /// Makes a dataset of what is left of another under edits.
+    /// Compacts a dataset with its edits into a new dataset.
     ///
     /// The new dataset is written, checked and published as an import's; the same features give the
     /// same bytes. Columns, name and spatial reference stay. Blocks the calling thread, and uses a
     /// second one.
     ///
-    /// Throws `.noSpace`, `.corrupt` where a feature's bytes are damaged, `.cancelled` soon after
-    /// `isCancelled` says so; then nothing is left behind.
+    /// Throws `.noSpace`, `.corrupt` for damaged bytes of a feature, `.cancelled` soon after
+    /// `isCancelled` returns true; then nothing is left behind.
     ///
     /// - Parameters:
     ///   - directory: The site's datasets.
-    ///   - isCancelled: Asked now and then.
-    ///   - willPublish: Called when the dataset is whole, before it has its name in the directory;
-    ///     what
-    ///     it throws ends everything.
+    ///   - isCancelled: Polled now and then.
+    ///   - willPublish: Called when the dataset is complete, before it gets its name in the
+    ///     directory; an error ends the compaction.
     public static func compact(
         _ edited: EditedDataset, into directory: String, isCancelled: () -> Bool = { false },
         willPublish: (ContentID, LayerProperties) throws(Failure) -> Void = { _, _ in }

@@ -6,7 +6,7 @@ import Geometry
 import Platform
 import SpatialIndex
 
-/// What every feature of a dataset is.
+/// The common form of a dataset's features.
 struct DatasetForm {
     var kind: FlatGeobufHeader.Kind
     var hasZ: Bool
@@ -15,8 +15,8 @@ struct DatasetForm {
 
 /// Writes a dataset's file and its index from spooled features, and reads both back.
 ///
-/// The calling thread encodes features and builds the index; another writes, hashes and checks what
-/// was written.
+/// The calling thread encodes features and builds the index; another writes, hashes and verifies
+/// the file.
 struct DatasetWriter {
     private let entries: [FeatureSpool.Entry]
     private let spool: MappedFile
@@ -46,7 +46,7 @@ struct DatasetWriter {
         }
     }
 
-    /// What was written.
+    /// The result of a write.
     struct Written {
         var id: ContentID
         var properties: LayerProperties
@@ -54,16 +54,16 @@ struct DatasetWriter {
 
     /// Writes the file, which must not exist, and the index beside it.
     ///
-    /// Throws `.noSpace` when the disk is full, or the file does not hold what was written to it.
+    /// Throws `.noSpace` for a full disk, or a file that differs from the bytes written.
     ///
     /// - Parameters:
-    ///   - objectID: Of a feature by its place in the source.
+    ///   - objectID: The object id of a feature by its place in the source.
     ///   - progress: Called every 1,000 features, and when all are written.
     func write(
         _ path: String, objectID: (UInt32) -> Int32, progress: (Int) -> Void
     ) throws -> Written {
         let order = PackedHilbertTree.fileOrder(entries.map(\.envelope))
-        // Of nothing there is no tree.
+        // An empty dataset has no tree.
         let tree = PackedHilbertTree(itemCount: entries.count, nodeSize: 16)
         guard tree != nil || entries.isEmpty else {
             throw Failure(.tooLarge, "a dataset of \(entries.count) features")
@@ -128,13 +128,12 @@ struct DatasetWriter {
 }
 
 extension FlatGeobufHeader {
-    /// A header with another number of features and another rectangle around them, both of which it
-    /// must state already, and another kind of geometry where that is given; `bytes` begin with the
-    /// magic.
+    /// A copy of a header with another number of features, another rectangle around them, and
+    /// optionally another kind of geometry; `bytes` begin with the magic.
     ///
-    /// Of no features there is no index, and GDAL wants to be told so by an `index_node_size` of 0.
-    /// The field, for whose default of 16 there is no room in a header, is then laid over the zeros
-    /// of the number of features.
+    /// The header must state the number and the rectangle already. An empty dataset has no index,
+    /// which GDAL expects to be stated by an `index_node_size` of 0. The field, for whose default
+    /// of 16 there is no room in a header, is then laid over the zeros of the number of features.
     static func stating(
         _ featureCount: Int, in extent: Envelope, kind: Kind? = nil, _ bytes: [UInt8]
     ) throws(Damage) -> [UInt8] {

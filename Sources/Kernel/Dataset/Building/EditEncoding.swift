@@ -7,7 +7,7 @@ import Geometry
 import Platform
 
 extension FlatGeometry {
-    /// The geometry of a feature among those of a kind.
+    /// The geometry of a feature in a file of a kind.
     init(_ feature: EditedFeature, _ kind: GeometryKind) {
         if let shape = feature.shape {
             self.init(shape, feature.ordinates)
@@ -16,7 +16,7 @@ extension FlatGeometry {
         }
     }
 
-    /// The geometry of an edited feature; what lies inside what decides on the parts of a polygon.
+    /// The geometry of an edited feature; the nesting of rings determines the parts of a polygon.
     init(_ shape: Shape, _ ordinates: FurtherOrdinates) {
         func numbers(_ values: [Double?]?) -> [Double] { values?.map { $0 ?? .nan } ?? [] }
         let (z, m) = (numbers(ordinates.z), numbers(ordinates.m))
@@ -74,7 +74,7 @@ extension FlatGeometry {
         }
     }
 
-    /// Appends a chain; `z` and `m` begin with its own, and are empty where there are none.
+    /// Appends a chain; `z` and `m` begin with its own, and are empty if absent.
     private mutating func append(
         _ chain: ArraySlice<Coordinate>, _ z: ArraySlice<Double>, _ m: ArraySlice<Double>
     ) {
@@ -104,7 +104,8 @@ extension GeometryKind {
 }
 
 extension FlatGeobufHeader.Kind {
-    /// What a file of features of this kind is, some of which may have several parts.
+    /// The geometry kind of a file with features of this kind, some of which may have several
+    /// parts.
     func holding(severalParts: Bool) -> FlatGeobufHeader.Kind {
         switch self {
         case .lineString: .multiLineString
@@ -115,7 +116,7 @@ extension FlatGeobufHeader.Kind {
 }
 
 extension Column {
-    /// Appends the pair of a column's number and a value as this column holds it; nothing for null.
+    /// Appends the pair of a column's number and a value in the column's form; null is omitted.
     func append(_ value: AttributeValue, number: Int, to bytes: inout [UInt8]) {
         guard value != .null, type != .binary else { return }
         bytes.append(number: UInt16(number))

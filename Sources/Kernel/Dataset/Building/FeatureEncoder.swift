@@ -4,7 +4,7 @@
 /// Writes features as FlatGeobuf has them, the bytes being those that GDAL's driver would write.
 struct FeatureEncoder: ~Copyable {
     private var builder = FlatBuilder()
-    /// What the file's header says that features are.
+    /// The geometry kind stated in the file's header.
     let kind: FlatGeobufHeader.Kind
     private let hasZ: Bool
     private let hasM: Bool
@@ -16,11 +16,11 @@ struct FeatureEncoder: ~Copyable {
         self.hasM = hasM
     }
 
-    /// Encodes a record of `spool`; the bytes, its length in front, are lent to `body`.
+    /// Encodes a record of `spool`; its bytes, with the length prefix, are lent to `body`.
     ///
     /// One without coordinates gets no geometry table.
     ///
-    /// - Parameter objectID: As wide as the header says that the first column is.
+    /// - Parameter objectID: As wide as the header states for the first column.
     mutating func encode<R, ID: FixedWidthInteger>(
         _ feature: SpooledFeature, in spool: RawSpan, objectID: ID, _ body: (RawSpan) -> R
     ) -> R {

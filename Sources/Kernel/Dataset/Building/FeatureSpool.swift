@@ -13,7 +13,7 @@ final class FeatureSpool {
     /// One feature of one kind.
     struct Entry {
         var envelope: Envelope
-        /// Where its record starts in the file.
+        /// Offset of its record in the file.
         var offset: Int
         /// The feature's place in the source.
         var place: UInt32
@@ -56,8 +56,8 @@ final class FeatureSpool {
     /// Whether a feature is of that kind.
     func holds(_ kind: GeometryKind) -> Bool { !entries[kind.rawValue].isEmpty }
 
-    /// The features of some kinds, and those without geometry where they are wanted, in the order
-    /// of the source.
+    /// The features of some kinds, and optionally those without geometry, in the order of the
+    /// source.
     func entries(of kinds: [GeometryKind], withPlaceless: Bool) -> [Entry] {
         var lists = kinds.map { entries[$0.rawValue] }
         if withPlaceless { lists.append(placeless) }
@@ -100,7 +100,7 @@ final class FeatureSpool {
     deinit { OutputFile.remove(path) }
 }
 
-/// A record of a spool, by where its things lie.
+/// A record of a spool, as byte ranges.
 struct SpooledFeature {
     let coordinateCount: Int
     let xy: Range<Int>
@@ -113,13 +113,13 @@ struct SpooledFeature {
     let parts: [UInt32]
     let attributes: Range<Int>
 
-    /// How many coordinates the record at `offset` has; traps when it does not lie inside.
+    /// Number of coordinates of the record at `offset`; traps for an offset out of range.
     static func coordinateCount(_ bytes: RawSpan, at offset: Int) -> Int {
         precondition(offset >= 0 && offset <= bytes.byteCount - 4)
         return Int(unsafe bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt32.self))
     }
 
-    /// The record at `offset`; traps when it does not lie inside.
+    /// The record at `offset`; traps for an offset out of range.
     init(_ bytes: RawSpan, at offset: Int) {
         func number(_ place: Int) -> UInt32 {
             unsafe bytes.unsafeLoadUnaligned(fromByteOffset: place, as: UInt32.self)

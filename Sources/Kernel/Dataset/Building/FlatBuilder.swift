@@ -22,7 +22,7 @@ struct FlatBuilder: ~Copyable {
 
     deinit { unsafe memory.deallocate() }
 
-    /// How many bytes there are so far: the place of what was written last.
+    /// Number of bytes so far: the place of the last write.
     var byteCount: Int { unsafe memory.count - free }
 
     /// The bytes so far.
@@ -38,7 +38,7 @@ struct FlatBuilder: ~Copyable {
         vtables.removeAll(keepingCapacity: true)
     }
 
-    /// Makes room for `count` bytes in front and says where they start.
+    /// Reserves `count` bytes in front; returns their start.
     @inline(__always)
     private mutating func take(_ count: Int) -> UnsafeMutableRawPointer {
         if free < count { grow(by: count) }
@@ -57,7 +57,7 @@ struct FlatBuilder: ~Copyable {
         free = size - used
     }
 
-    /// Zeros, until what is `count` bytes further on starts at a multiple of `size`.
+    /// Pads with zeros, so that the position `count` bytes further on is a multiple of `size`.
     @inline(__always)
     private mutating func align(_ size: Int, after count: Int = 0) {
         alignment = max(alignment, size)
@@ -80,7 +80,7 @@ struct FlatBuilder: ~Copyable {
         push(UInt32(byteCount - place + 4))
     }
 
-    /// A vector of `count` elements, the bytes of which lie in `bytes`; its place.
+    /// Writes a vector of `count` elements whose bytes are `bytes`; returns its place.
     mutating func vector(_ bytes: RawSpan, count: Int, elementByteCount: Int) -> Int {
         unsafe bytes.withUnsafeBytes { unsafe vector(copying: $0, count, elementByteCount) }
     }
@@ -118,7 +118,7 @@ struct FlatBuilder: ~Copyable {
         tableStart = byteCount
     }
 
-    /// A field that refers to what lies at `place`; nil leaves it out.
+    /// Writes a field that refers to `place`; nil leaves it out.
     mutating func refer(_ slot: Int, to place: Int?) {
         guard let place else { return }
         pushReference(to: place)
@@ -138,9 +138,9 @@ struct FlatBuilder: ~Copyable {
         fields.append((slot, byteCount))
     }
 
-    /// Ends the table; its place.
+    /// Ends the table; returns its place.
     ///
-    /// Tables of one layout share the description of it.
+    /// Tables of one layout share their vtable.
     mutating func endTable() -> Int {
         push(Int32(0))
         let table = byteCount

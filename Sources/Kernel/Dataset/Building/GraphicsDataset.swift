@@ -8,8 +8,8 @@ import Synchronization
 extension EditedDataset {
     /// The graphics of a layer as a dataset in memory, with the columns of its `asQueried`.
     ///
-    /// Throws `invalidParameter`, with a sentence, for graphics of several kinds, and what making
-    /// it throws.
+    /// Throws `invalidParameter`, with a sentence, for graphics of several kinds, and the errors of
+    /// the dataset.
     init(graphics layer: LayerDescription) throws(Failure) {
         let graphics = layer.graphics ?? []
         let properties = layer.asQueried.properties
@@ -40,11 +40,12 @@ extension EditedDataset {
     }
 }
 
-/// The layers of graphics that were queried lately, as datasets; any thread may ask.
+/// A cache of recently queried graphics layers, as datasets; any thread.
 ///
-/// The lock is never held while one is made: two threads may make the same, and one of them stays.
+/// The lock is never held while one is made: two threads may make the same, and one of them is
+/// kept.
 public final class GraphicsDatasets: Sendable {
-    /// When there are more, all are forgotten.
+    /// Most datasets cached; beyond it the cache is cleared.
     private static let limit = 32
 
     private struct Key: Hashable {
@@ -60,7 +61,7 @@ public final class GraphicsDatasets: Sendable {
 
     private let kept = Mutex<[Key: Kept]>([:])
 
-    /// None yet.
+    /// An empty cache.
     public init() {}
 
     /// A layer's graphics, made at the first question after each change of them.
@@ -86,7 +87,7 @@ public final class GraphicsDatasets: Sendable {
 }
 
 extension FlatGeobufHeader {
-    /// Magic and header of a file with one feature, somewhere, and these columns.
+    /// Magic and header of a file with one dummy feature and these columns.
     static func bytes(
         _ name: String, _ kind: Kind, _ columns: [Column], _ reference: SpatialReference,
         hasZ: Bool = false, hasM: Bool = false
@@ -140,7 +141,7 @@ extension FlatGeobufHeader.Kind {
 }
 
 extension ColumnType {
-    /// Of a column of a dataset in memory.
+    /// The column type of a dataset in memory for a field type.
     init(_ type: FieldType) {
         self =
             switch type {

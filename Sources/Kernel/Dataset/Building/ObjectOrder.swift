@@ -37,7 +37,7 @@ public struct ObjectOrder: Sendable {
         }
         placeless = empty.map { read[$0] << 32 | Int64($0) }.sorted()
         wideIDs = nil
-        // Both numbers in one, so that sorting moves no pairs.
+        // Both numbers packed in one, so that the sort moves no pairs.
         var both = read.enumerated().map { $1 << 32 | Int64($0) }
         both.sort()
         ids = both.map { Int32(truncatingIfNeeded: $0 >> 32) }
@@ -50,7 +50,7 @@ public struct ObjectOrder: Sendable {
         return index < count && self.id(index) == id ? ordinals[index] : nil
     }
 
-    /// How many features there are.
+    /// Number of features.
     public var count: Int { ordinals.count }
 
     private func id(_ index: Int) -> Int64 { wideIDs?[index] ?? Int64(ids[index]) }
@@ -58,7 +58,7 @@ public struct ObjectOrder: Sendable {
     /// A number of 0…2^31−1 that rises with the ids of the features there are.
     public func rank(of id: Int64) -> Int64 { wideIDs == nil ? id : Int64(countBelow(id)) }
 
-    /// How many ids are less than that one.
+    /// Number of smaller ids.
     public func countBelow(_ id: Int64) -> Int {
         var (low, high) = (0, count)
         while low < high {
@@ -70,10 +70,10 @@ public struct ObjectOrder: Sendable {
 }
 
 extension ObjectOrder {
-    /// The features that count, of a dataset with edits over it.
+    /// The effective features of a dataset with edits over it.
     ///
-    /// A place from the number of features of the dataset on is one among what edits added or
-    /// changed. Throws as ``init(_:_:)``.
+    /// A place from the number of features of the dataset on is one of the overlay's. Throws as
+    /// ``init(_:_:)``.
     public init(_ base: ObjectOrder, under edited: EditedDataset) throws(Failure) {
         guard edited.isEdited else {
             self = base
@@ -112,12 +112,12 @@ extension ObjectOrder {
     }
 }
 
-/// The orders of the datasets that were asked lately; any thread may ask.
+/// A cache of the orders of recently read datasets; any thread.
 public final class ObjectOrders: Sendable {
-    /// When there are more features in all, all orders are forgotten; eight bytes each.
+    /// Most features in the cache, eight bytes each; beyond it the cache is cleared.
     private static let featureLimit = 20_000_000
 
-    /// None yet.
+    /// An empty cache.
     public init() {}
 
     private let kept = Mutex<[ContentID: ObjectOrder]>([:])

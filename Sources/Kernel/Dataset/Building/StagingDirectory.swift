@@ -5,11 +5,11 @@ public import CairnModel
 import FoundationEssentials
 import Platform
 
-/// A hidden directory beside the datasets in which an import works; gone when it is dropped.
+/// A hidden directory beside the datasets in which an import works; removed when it is released.
 ///
-/// What a killed import leaves is recognised by its free lock and removed by the next one.
+/// The directory of a killed import is recognised by its free lock and removed by the next one.
 public struct StagingDirectory: ~Copyable {
-    /// Where it is.
+    /// Path of the directory.
     public let path: String
     private let parent: String
     private let lock: FileLock
@@ -41,7 +41,7 @@ public struct StagingDirectory: ~Copyable {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: parent)) ?? []
         for name in names where name.hasPrefix(prefix) {
             let path = parent + "/" + name
-            // A directory whose lock file is still missing is just being made.
+            // A directory without its lock file is still being created.
             guard FileManager.default.fileExists(atPath: path + lockName),
                 let lock = try? FileLock.tryAcquire(path + lockName)
             else { continue }

@@ -22,7 +22,7 @@ struct PixelTransform {
         ]
     }
 
-    /// Where a column and row lie; whole numbers are the upper left corners of pixels.
+    /// The position of a column and row; whole numbers are the upper left corners of pixels.
     func place(column: Double, row: Double) -> Coordinate {
         Coordinate(
             x: forward[0] + column * forward[1] + row * forward[2],

@@ -18,9 +18,9 @@ public final class RasterFile {
     /// Opens a raster in its directory `<directory>/<id>/`.
     ///
     /// Cost and memory do not depend on its size. Throws `notFound`, `unreadable`, or `corrupt`,
-    /// naming the file, when a file is missing or cut short, or is not what its name says.
+    /// naming the file, for a file that is missing, truncated, or does not match its name.
     ///
-    /// - Parameter isVerified: Whether every byte is compared with what was imported, too.
+    /// - Parameter isVerified: Whether every byte is compared with the import's hashes, too.
     public init(_ id: ContentID, in directory: String, isVerified: Bool = false) throws(Failure) {
         let directory = directory + "/" + id.rawValue
         let manifest = try RasterManifest(directory: directory, id: id)
@@ -37,7 +37,7 @@ public final class RasterFile {
         (toPixel, properties) = try Self.describe(source)
     }
 
-    /// What one pixel holds.
+    /// The values of one pixel.
     public struct Pixel: Hashable, Sendable {
         /// Its column, from 0 at the left.
         public var column: Int
@@ -71,11 +71,11 @@ public final class RasterFile {
             further: values.count == 1 ? further(values[0]) : Attributes([]))
     }
 
-    /// What a rectangle of the ground looks like: red, green, blue and alpha of each pixel, 0…255,
-    /// row by row from the top, colours not multiplied; nil where it was cancelled.
+    /// The raster's pixels over a rectangle of the ground: red, green, blue and alpha, 0…255, row
+    /// by row from the top, colours not premultiplied; nil when cancelled.
     ///
-    /// How numbers become colours: `RasterSource.picture`. Throws `unreadable` where the file
-    /// cannot be read, or not be brought to that spatial reference.
+    /// The mapping of numbers to colours is that of `RasterSource.picture`. Throws `unreadable` for
+    /// an unreadable file, or without a transformation to that spatial reference.
     public func picture(
         of extent: Envelope, in reference: SpatialReference, width: Int, height: Int,
         isCancelled: @escaping () -> Bool
@@ -89,15 +89,14 @@ public final class RasterFile {
         }
     }
 
-    /// What the colours of ``picture(of:in:width:height:isCancelled:)`` mean, row by row from the
-    /// top.
+    /// The legend of ``picture(of:in:width:height:isCancelled:)``, row by row from the top.
     ///
-    /// A row for each class of at most `rowLimit`, the last of which says how many more there are;
-    /// a ramp of three rows, the greatest value first; or red, green and blue. Which it is:
-    /// `RasterSource.key`. Empty for a raster without a value. Throws `unreadable` where the file
-    /// cannot be read, `cancelled`.
+    /// A row for each class, at most `rowLimit`, the last of which gives the number of further
+    /// ones; a ramp of three rows, the greatest value first; or red, green and blue: see
+    /// `RasterSource.key`. Empty for a raster without a value. Throws `unreadable` for an
+    /// unreadable file, `cancelled`.
     ///
-    /// - Parameter steps: How many colours each row of a ramp has.
+    /// - Parameter steps: Number of colours in each row of a ramp.
     public func legend(
         rowLimit: Int, steps: Int, isCancelled: () -> Bool
     ) throws(Failure) -> [RasterLegendRow] {
@@ -141,13 +140,12 @@ public final class RasterFile {
         return Attributes(entries)
     }
 
-    /// Throws `unreadable` for a file that says nothing of where it lies, or holds no plain
-    /// numbers.
+    /// Throws `unreadable` for a file without georeferencing, or without plain numbers.
     static func describe(
         _ source: RasterSource
     ) throws(Failure) -> (PixelTransform, LayerProperties) {
         guard let numbers = source.transform, let toPixel = PixelTransform(numbers) else {
-            throw Failure(.unreadable, "the raster does not say where its pixels lie")
+            throw Failure(.unreadable, "the raster is not georeferenced")
         }
         guard let stated = source.spatialReference else {
             throw Failure(.unreadable, "the raster states no spatial reference")

@@ -8,17 +8,17 @@ internal import Platform
 
 /// A raster that an import made, or found to be there already.
 public struct ImportedRaster: Hashable, Sendable {
-    /// The file's name without what follows its last dot.
+    /// The file's name without its extension.
     public var name: String
-    /// What names the raster in the site.
+    /// Content id of the raster in the site.
     public var raster: ContentID
-    /// What it holds.
+    /// Properties of the raster.
     public var properties: LayerProperties
-    /// Sentences on what was left out.
+    /// Notes on parts left out.
     public var notes: [String]
 }
 
-/// Makes rasters of the site from files of the formats that stand on their own.
+/// Imports rasters into a site, from self-contained file formats.
 public enum RasterImport {
     /// Whether a file is a raster; reads no more than its beginning.
     public static func recognises(_ path: String) -> Bool {
@@ -31,8 +31,8 @@ public enum RasterImport {
     /// `raster.json`, which lists their hashes and names the raster by its own. The same files give
     /// the same raster. Blocks the calling thread.
     ///
-    /// Throws `notFound`, `unreadable` (no raster, nothing that says where it lies, complex
-    /// numbers, files that belong to it under other names), `noSpace`.
+    /// Throws `notFound`, `unreadable` (no raster, no georeferencing, complex numbers, files that
+    /// belong to it under other names), `noSpace`.
     public static func importFile(
         path: String, into directory: String
     ) throws(Failure) -> ImportedRaster {
@@ -111,7 +111,7 @@ public enum RasterImport {
         let mark = content.copy(0..<min(4, content.byteCount))
         guard ["II*\0", "MM\0*", "II+\0", "MM\0+"].contains(where: { mark == Array($0.utf8) })
         else {
-            throw Failure(.unreadable, "its mask '\(name)' is no TIFF")
+            throw Failure(.unreadable, "its mask '\(name)' is not a TIFF")
         }
     }
 

@@ -27,8 +27,8 @@ struct RasterManifest: Codable {
 
     /// Reads the manifest in a raster's directory.
     ///
-    /// Throws `notFound` where there is none, `corrupt` when it is not the one the raster is named
-    /// after, or a file has another size than it says.
+    /// Throws `notFound` for a missing manifest, `corrupt` for one that does not match the raster's
+    /// name, or a file of another size than stated.
     init(directory: String, id: ContentID) throws(Failure) {
         let path = directory + "/" + Self.name
         let bytes: [UInt8]
@@ -64,7 +64,7 @@ struct RasterManifest: Codable {
         self.files = files
     }
 
-    /// Throws `corrupt`, naming the file, unless every byte is what it was at import.
+    /// Throws `corrupt`, naming the file, unless every byte is the same as at import.
     func verify(directory: String) throws(Failure) {
         for file in files {
             let path = directory + "/" + file.name

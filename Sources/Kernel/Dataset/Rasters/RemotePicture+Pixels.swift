@@ -6,15 +6,15 @@ internal import GDAL
 public import Geometry
 
 extension RemotePicture.Mosaic {
-    /// What a rectangle of the ground looks like on it: red, green, blue and alpha of each pixel,
-    /// 0…255, row by row from the top, colours not multiplied; nil where it was cancelled.
+    /// The picture's pixels over a rectangle of the ground: red, green, blue and alpha, 0…255, row
+    /// by row from the top, colours not premultiplied; nil when cancelled.
     ///
-    /// Pictures are read, put side by side, and projected by GDAL where the rectangle is not theirs
-    /// already. One that cannot be read is left clear, and its failure is in `shortfall`, the first
-    /// of several. Memory: four bytes for each pixel of the mosaic, three times. Throws
-    /// `unreadable` where the spatial reference does not lead to the other.
+    /// Pieces are decoded, tiled, and projected by GDAL unless the rectangle is theirs already. An
+    /// unreadable one is left clear, and the first such failure is in `shortfall`. Memory: four
+    /// bytes for each pixel of the mosaic, three times. Throws `unreadable` without a
+    /// transformation between the spatial references.
     ///
-    /// - Parameter sideBound: The greatest width and height that a picture may state.
+    /// - Parameter sideBound: The greatest width and height that a piece may state.
     public func pixels(
         of rectangle: Envelope, in reference: SpatialReference, width: Int, height: Int,
         sideBound: Int, shortfall: inout Failure?, isCancelled: @escaping () -> Bool

@@ -11,9 +11,9 @@ import Tables
 struct DBFSource {
     /// Sentences on columns and on the file.
     private(set) var types = ColumnTypes()
-    /// What `ENCODING` is for the driver; nil where it finds it itself.
+    /// The driver's `ENCODING`; nil where it detects it itself.
     private(set) var encoding: String?
-    /// Places of bytes in the header that say `N` or `F` of columns to be read as text.
+    /// Offsets of the bytes in the header that declare `N` or `F` for columns to be read as text.
     private(set) var textMarks: [Int] = []
 
     private struct Column {
@@ -55,7 +55,7 @@ struct DBFSource {
         decideEncoding(codePage, language: head[29], isPlain)
     }
 
-    /// What is found of the bytes of texts.
+    /// The statistics of the bytes of texts.
     private struct Bytes {
         var areASCII = true
         var areUTF8 = true
@@ -146,7 +146,7 @@ struct DBFSource {
         } else if let page = codePage, !page.isEmpty {
             if !found.areASCII {
                 types.fileNotes.append(
-                    "the file of the encoding says '\(page.prefix(40))', which is none known: the "
+                    "the encoding '\(page.prefix(40))' of the .cpg file is unknown: the "
                         + "text was read as \(guess(found))")
             }
         } else if let page = Self.languages[language] {
@@ -199,7 +199,7 @@ struct DBFSource {
         949, 950, 1250, 1251, 1252, 1253, 1254, 1255, 1256, 1257, 1258,
     ]
 
-    /// What the byte of the language in a table's header says.
+    /// The encodings by the language byte of a table's header.
     private static let languages: [UInt8: String] = [
         0x01: "CP437", 0x02: "CP850", 0x03: "CP1252", 0x08: "CP865", 0x09: "CP437", 0x0A: "CP850",
         0x0B: "CP437", 0x0D: "CP437", 0x0E: "CP850", 0x0F: "CP437", 0x10: "CP850", 0x11: "CP437",

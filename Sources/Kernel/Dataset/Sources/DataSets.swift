@@ -9,7 +9,7 @@ struct DataSets {
     /// Files, file geodatabases and archives, by their paths in order.
     private(set) var paths: [String] = []
 
-    /// Endings of files that are a source on their own, where others lie beside them.
+    /// Extensions of files that are a source on their own, beside others.
     static let endings: Set<String> = [
         "csv", "dgn", "dxf", "fgb", "geojson", "geojsonl", "geojsons", "gml", "gmt", "gpkg", "gpx",
         "jml", "json", "kml", "mbtiles", "osm", "pbf", "sqlite", "topojson", "tsv", "000", "x10",
@@ -19,10 +19,10 @@ struct DataSets {
     private static let heads: Set<String> = ["mif", "shp", "tab"]
     private static let archives: Set<String> = ["gz", "kmz", "tar", "tgz", "zip"]
 
-    /// Looks through a directory, but not at what begins with a full stop or what macOS adds.
+    /// Scans a directory, without hidden files and those added by macOS.
     init(in root: String) throws {
         try look(root)
-        // Where there is nothing that is known by its ending, GDAL may know the only file there is.
+        // Without a known extension, GDAL may still recognise the only file.
         guard paths.isEmpty else { return }
         var others: [String] = []
         try Self.files(in: root, &others)
@@ -80,23 +80,24 @@ struct DataSets {
         }
     }
 
-    /// Whether it is a table of MapInfo whose rows lie in a file of dBASE.
+    /// Whether the file is a table of MapInfo whose rows are in a dBASE file.
     private static func isTable(_ name: String, of rows: String) -> Bool {
         FileName.ending(name) == "tab"
             && FileName.stem(name).lowercased() == FileName.stem(rows).lowercased()
     }
 }
 
-/// What the files that belong together are called where they are opened: formats of several files
-/// are found by endings in small letters, beside the one that is opened, whatever letters a
-/// delivery has.
+/// The names under which the files of a data set are opened.
+///
+/// Formats of several files find the others by lower-case extensions beside the one that is opened,
+/// whatever the case in a delivery.
 struct LinkNames {
     /// The name of the file that is opened.
     let own: String
-    /// Names and the files they stand for.
+    /// Link names with their files.
     private(set) var all: [(name: String, file: String)] = []
 
-    /// Endings of the files that are opened, whose others are found by theirs.
+    /// Extensions of opened files whose companions are found by theirs.
     static func isFolded(_ ending: String) -> Bool {
         ["csv", "dbf", "gml", "mif", "shp", "tab"].contains(ending)
     }
@@ -113,7 +114,7 @@ struct LinkNames {
         own = stem + "." + ending
         all = [(own, named.path)]
         var taken: Set<String> = [own]
-        // Of two files for one place the one that is spelled like the one opened.
+        // Of two files for one name the one in the same case as the opened file.
         let companions =
             named.companions.filter { FileName.split($0).name.hasPrefix(stem) }
             + named.companions.filter { !FileName.split($0).name.hasPrefix(stem) }
@@ -125,7 +126,7 @@ struct LinkNames {
     }
 }
 
-/// What an import has expanded so far.
+/// The totals of an import's expansion so far.
 struct Expansion {
     /// The bytes that the named file has.
     let packed: Int64
@@ -138,6 +139,6 @@ struct Expansion {
 }
 
 extension SourceFile {
-    /// The same where it is the only data set there is.
+    /// The file as the only data set of its source.
     var alone: SourceFile { renamed(name) }
 }

@@ -4,16 +4,16 @@
 import GDAL
 import Tables
 
-/// Which columns of a source become which columns of a dataset.
+/// A mapping of a source's columns to those of a dataset.
 struct FieldPlan {
     /// The source column that holds the object id; nil when the feature's number or a new number is
     /// the object id.
     let objectIDColumn: Int?
     /// The columns after the object id, as they will be written.
     let fields: [SourceField]
-    /// For each of `fields` the source's column.
+    /// The source's column for each of `fields`.
     let columns: [Int]
-    /// Sentences on what was changed.
+    /// Notes on changes.
     let notes: [String]
 
     private let sourceKinds: [SourceField.Kind]
@@ -27,10 +27,10 @@ struct FieldPlan {
     /// Plans the columns.
     ///
     /// - Parameters:
-    ///   - types: What is known of the columns beside.
-    ///   - usesObjectIDColumn: Whether the column that already is named like the object id
-    ///     holds good ids; otherwise it is kept under another name.
-    ///   - sourceID: What the column of the source's own numbers is called; nil for none.
+    ///   - types: Further knowledge about the columns.
+    ///   - usesObjectIDColumn: Whether the column named like the object id holds valid ids;
+    ///     otherwise it is kept under another name.
+    ///   - sourceID: Name for the column of the source's own numbers; nil for none.
     init(
         _ source: [SourceField], _ types: ColumnTypes = ColumnTypes(), usesObjectIDColumn: Bool,
         sourceID: String? = nil
@@ -89,7 +89,7 @@ struct FieldPlan {
         }
     }
 
-    /// The fields as the writer wants them, the object id first.
+    /// The fields for the writer, the object id first.
     var written: [SourceField] {
         [SourceField(name: Dataset.objectIDField, kind: .integer32, width: 0)] + fields
     }

@@ -8,7 +8,7 @@ import GDAL
 public struct FieldStatement: Hashable, Sendable {
     /// The column's name in the source, in any letter case.
     public var name: String
-    /// What its values are.
+    /// Kind of its values.
     let kind: SourceField.Kind
 
     /// The words for types, in the order of messages.
@@ -45,7 +45,7 @@ public struct FieldStatement: Hashable, Sendable {
     }
 }
 
-/// What is known of a source's columns beside what GDAL says.
+/// Knowledge about a source's columns beyond GDAL's.
 struct ColumnTypes {
     /// The types that keep the texts of columns as they are, by the column's name.
     var kinds: [String: SourceField.Kind] = [:]
@@ -72,8 +72,8 @@ struct ColumnTypes {
 }
 
 extension ColumnTypes {
-    /// With the types of texts that have no type in the source, for which the layer is read: those
-    /// of GML without a schema.
+    /// Adds the types of texts without a type in the source, for which the layer is read: those of
+    /// GML without a schema.
     func surveying(_ source: VectorSource, layer index: Int) throws -> ColumnTypes {
         let fields = source.layers[index].fields
         guard source.driver == "GML", fields.allSatisfy({ $0.kind == .text }) else { return self }

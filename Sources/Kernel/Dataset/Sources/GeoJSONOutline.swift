@@ -3,8 +3,8 @@
 
 import Platform
 
-/// What GDAL does not say of a GeoJSON file: the member `crs`, and which of its features are none
-/// or have a geometry that is more than nothing.
+/// The facts of a GeoJSON file that GDAL does not report: the member `crs`, invalid features, and
+/// features with non-empty geometry.
 ///
 /// One pass over the bytes; a bit of memory for each feature.
 struct GeoJSONOutline {
@@ -12,7 +12,7 @@ struct GeoJSONOutline {
     enum Reference: Hashable {
         /// Not stated: longitude and latitude (RFC 7946).
         case absent
-        /// It is null: as the format of 2008 has it, nothing is known.
+        /// Null: in the format of 2008, unknown.
         case null
         /// Its name, `EPSG:2056`.
         case name(String)
@@ -23,15 +23,15 @@ struct GeoJSONOutline {
     private(set) var reference = Reference.absent
     /// By feature, in the order of the file: whether it states a geometry with content.
     private(set) var statesGeometry: [Bool] = []
-    /// The first places among `features`, from 1, of what is no object.
+    /// The first indices among `features`, from 1, of members that are not objects.
     private(set) var oddPlaces: [Int] = []
-    /// How many there are of these.
+    /// Number of these.
     private(set) var oddCount = 0
 
     private static let oddLimit = 100
     private static let textLimit = 400
 
-    /// Nil for what is no collection of features.
+    /// Nil for anything but a collection of features.
     init?(path: String) {
         guard let file = try? MappedFile(path: path) else { return nil }
         let isCollection = file.withBytes { bytes in
@@ -76,8 +76,8 @@ struct GeoJSONOutline {
         statesGeometry.append(states)
     }
 
-    /// Whether the value is a geometry with content, as far as it can be told: not null, no object
-    /// of an empty list.
+    /// Whether the value is a non-empty geometry, as far as a scan can tell: not null, no object
+    /// with an empty list.
     private static func isGeometry(_ scan: inout JSONScan) -> Bool {
         let first = scan.peek()
         guard first == UInt8(ascii: "{") else {
@@ -121,7 +121,7 @@ struct GeoJSONOutline {
     }
 }
 
-/// A place in JSON that is read forwards and never refused: what is no JSON ends it.
+/// A forward cursor in JSON that never fails: malformed text ends it.
 @safe
 private struct JSONScan {
     private let bytes: UnsafeRawBufferPointer
@@ -159,7 +159,7 @@ private struct JSONScan {
                 continue
             case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
             case UInt8(ascii: "}"), UInt8(ascii: "]"):
-                // Of what surrounds it.
+                // The end of the enclosing value.
                 if depth == 0 { return }
                 depth -= 1
                 if depth == 0 {
@@ -216,7 +216,7 @@ private struct JSONScan {
         return true
     }
 
-    /// The same for the elements of the array that comes.
+    /// Calls `body` for the elements of the next array.
     mutating func forEachElement(_ body: (inout JSONScan) -> Void) -> Bool {
         guard peek() == UInt8(ascii: "[") else {
             skipValue()
@@ -257,7 +257,7 @@ private struct JSONScan {
         if let first = range.first, byte(first) == UInt8(ascii: "\""), range.count >= 2 {
             range = first + 1..<range.upperBound - 1
         }
-        // A solidus may be escaped, and what else may be is in no name of a system.
+        // A solidus may be escaped; other escapes are in no name of a system.
         let text = String(decoding: range.prefix(limit).map(byte), as: UTF8.self)
         return text.replacing("\\/", with: "/")
     }

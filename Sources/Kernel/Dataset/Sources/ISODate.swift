@@ -3,8 +3,8 @@
 
 import GDAL
 
-/// Moments as text: `YYYY-MM-DD`, `YYYY-MM-DDTHH:MM[:SS[.fraction]]`, then nothing, `Z` or `±HH:MM`
-/// (nothing means UTC), proleptic Gregorian.
+/// Moments as text: `YYYY-MM-DD`, `YYYY-MM-DDTHH:MM[:SS[.fraction]]`, then optionally `Z` or
+/// `±HH:MM` (the default is UTC), proleptic Gregorian.
 enum ISODate {
     /// Milliseconds since 1970-01-01T00:00:00Z; nil when the text has another form.
     static func milliseconds(_ text: String) -> Int64? {
@@ -102,7 +102,7 @@ extension ISODate {
             + digits(seconds, 2) + (thousandths == 0 ? "" : "." + digits(thousandths, 3)) + "Z"
     }
 
-    /// The same moment in UTC; nil outside the years 1…9999 or for a day no calendar has.
+    /// The moment in UTC; nil outside the years 1…9999 or for an invalid day.
     static func universal(_ moment: CivilMoment) -> CivilMoment? {
         guard 1...9999 ~= moment.year, 1...12 ~= moment.month, 1...31 ~= moment.day else {
             return nil

@@ -10,16 +10,16 @@ public struct ImportedLayer: Hashable, Sendable, Codable {
     public var name: String
     /// The SHA-256 of the dataset's file.
     public var dataset: ContentID
-    /// What the dataset holds.
+    /// Properties of the dataset.
     public var properties: LayerProperties
-    /// How many features it has.
+    /// Number of features.
     public var featureCount: Int
-    /// How many features of the source layer were left out; the same number in every dataset that
-    /// one mixed layer became.
+    /// Number of features of the source layer left out; the same in every dataset of one mixed
+    /// layer.
     public var rejectedCount: Int
     /// The first 100 of them.
     public var rejected: [RejectedFeature]
-    /// Sentences on what was changed on the way: ids numbered anew, columns renamed.
+    /// Notes on changes: renumbered ids, renamed columns.
     public var notes: [String]
 }
 
@@ -27,11 +27,11 @@ public struct ImportedLayer: Hashable, Sendable, Codable {
 public struct RejectedFeature: Hashable, Sendable, Codable {
     /// The source's own number for it.
     public var sourceID: Int64
-    /// Why, in a few words.
+    /// The reason, in a few words.
     public var reason: String
 }
 
-/// How far an import has come; reported on the thread that imports.
+/// The progress of an import; reported on the importing thread.
 public enum ImportProgress: Hashable, Sendable {
     /// The source was opened; these layers will be read.
     case opened(layers: [String])

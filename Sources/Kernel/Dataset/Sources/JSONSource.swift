@@ -6,13 +6,13 @@ import GDAL
 import Platform
 import Tables
 
-/// Features as JSON, in a form in which GDAL reads every property as it stands.
+/// Features as JSON, in a form in which GDAL keeps every property unchanged.
 ///
 /// GDAL holds numbers as 64-bit integers and doubles, makes one type of a property's numbers and
-/// booleans, prints lists and objects anew, and takes numbers for the features' ids. Where that
-/// would change one, the file is written anew with the property's values as texts.
+/// booleans, reformats lists and objects, and takes numbers for the features' ids. Where that would
+/// change a value, the file is rewritten with the property's values as texts.
 struct JSONSource {
-    /// What is found of a property in all features.
+    /// Facts about a property over all features.
     struct Facts {
         var hasBoolean = false
         var hasInteger = false
@@ -24,7 +24,7 @@ struct JSONSource {
         var large: (row: Int, text: String)?
         var texts = TextFacts()
 
-        /// Why values become texts; nil where they stay.
+        /// The reason to rewrite values as texts; nil to keep them.
         var reason: String? {
             let kinds =
                 (hasBoolean ? 1 : 0) + (hasInteger || hasFraction ? 1 : 0) + (hasText ? 1 : 0)
@@ -60,8 +60,8 @@ struct JSONSource {
         return beginning.first { $0 > 0x20 && !marks.contains($0) } == UInt8(ascii: "{")
     }
 
-    /// Looks a file through and writes `target` where GDAL would change a value, or the text is not
-    /// UTF-8; what is to be opened, nil for the file itself.
+    /// Surveys a file and writes `target` if GDAL would change a value, or the text is not UTF-8;
+    /// returns the file to open, nil for the original.
     static func prepare(_ path: String, to target: String, _ types: inout ColumnTypes) throws
         -> String?
     {
@@ -79,7 +79,7 @@ struct JSONSource {
             }
         }
         var source = JSONSource()
-        // What is no JSON is GDAL's to refuse.
+        // Malformed JSON is left to GDAL, which refuses it.
         guard source.survey(file) else {
             guard result != nil else { return nil }
             let output = try OutputFile(creating: target)
@@ -181,7 +181,7 @@ struct JSONSource {
             return
         }
         guard let parts = TextValue.Decimal(text, decimalComma: false) else {
-            // NaN and Infinity, which are no JSON: null, as is said when the value is met.
+            // NaN and Infinity, which are not JSON: null, which is reported for the value.
             fact.hasFraction = true
             return
         }
@@ -221,7 +221,7 @@ struct JSONSource {
         }
     }
 
-    /// What the ids' property is called: `id`, or with a number where there is one of that name.
+    /// The property name for ids: `id`, or with a number when taken.
     private var idName: String {
         let names = Set(order.map { JSONWalk.text($0).lowercased() })
         var name = "id"
@@ -261,7 +261,7 @@ struct JSONSource {
             let texts = Set(facts.filter { $0.value.reason != nil }.keys)
             _ = JSONWalk.features(bytes) { feature in
                 for edit in edits(feature, texts, bytes) { replace(edit.range, edit.text) }
-                // Between features nothing is large but what is not edited.
+                // Between features only unedited parts are large.
                 while feature.end - place > 1 << 20 {
                     replace(place + (1 << 20)..<place + (1 << 20), [])
                     guard flush(to: 1) else { return false }

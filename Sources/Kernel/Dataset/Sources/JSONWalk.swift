@@ -9,13 +9,13 @@
 struct JSONWalk {
     /// A member of an object.
     struct Member {
-        /// The name as it stands there, without quotes.
+        /// The raw name, without quotes.
         let name: Range<Int>
-        /// The value as it stands there.
+        /// The raw value.
         let value: Range<Int>
     }
 
-    /// A feature, by where its parts lie.
+    /// A feature, as byte ranges.
     struct Feature {
         let start: Int
         let end: Int
@@ -37,8 +37,8 @@ struct JSONWalk {
     private var featureCount = 0
     private var isStopped = false
 
-    /// Calls `body` with every feature, in the order of their ends, until it answers false; whether
-    /// all is JSON, as far as this was looked at.
+    /// Calls `body` with every feature, in the order of their ends, until it returns false; whether
+    /// the text is JSON, as far as it was read.
     static func features(_ bytes: RawSpan, _ body: (Feature) -> Bool) -> Bool {
         var walk = JSONWalk()
         if bytes.byteCount >= 3, byte(bytes, 0) == 0xEF { walk.place = 3 }
@@ -115,8 +115,8 @@ struct JSONWalk {
     private static let idName = Array("id".utf8)
     private static let typeName = Array("type".utf8)
 
-    /// Goes through the members of the object at the place; `body` stands at each value and goes
-    /// behind it.
+    /// Iterates over the members of the object at the cursor; `body` is called at each value and
+    /// must advance past it.
     private mutating func members(
         _ bytes: RawSpan, _ body: (inout JSONWalk, Range<Int>, RawSpan) -> Bool
     ) -> Bool {
@@ -164,7 +164,7 @@ struct JSONWalk {
         }
     }
 
-    /// Goes behind the value at the place, however deep it is.
+    /// Skips the value at the cursor, of any depth.
     private mutating func skip(_ bytes: RawSpan) -> Bool {
         var depth = 0
         repeat {
@@ -223,7 +223,7 @@ struct JSONWalk {
 
     // MARK: Texts
 
-    /// What a text of JSON without its quotes says; U+FFFD for half of a surrogate pair.
+    /// The text of a JSON string without its quotes; U+FFFD for half of a surrogate pair.
     static func text(_ bytes: [UInt8]) -> String {
         guard bytes.contains(UInt8(ascii: "\\")) else {
             return String(decoding: bytes, as: UTF8.self)
@@ -264,7 +264,7 @@ struct JSONWalk {
         return String(decoding: result, as: UTF8.self)
     }
 
-    /// A text of JSON that says these bytes, with its quotes.
+    /// These bytes as a JSON string, with its quotes.
     static func quoted(_ bytes: [UInt8]) -> [UInt8] {
         var result: [UInt8] = [UInt8(ascii: "\"")]
         for byte in bytes {

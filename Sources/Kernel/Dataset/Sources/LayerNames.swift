@@ -13,8 +13,7 @@ public struct LayerNames {
         self.taken = Set(taken.map(Self.key))
     }
 
-    /// Takes a name: the one wanted as far as it can be one, with a number behind it where it is
-    /// taken.
+    /// Takes a unique name: the wanted one as far as valid, with a number when taken.
     public mutating func take(_ wanted: String) -> String {
         let plain = Self.plain(wanted)
         var name = plain

@@ -7,18 +7,17 @@ import Geometry
 import PROJ
 import Platform
 
-/// The spatial reference of a source's layer: what its definition says, not what it or its number
-/// is called.
+/// The spatial reference of a source's layer, from its definition, not from its name or number.
 struct LayerReference {
-    /// What the source states; nil where it states nothing.
+    /// The reference stated by the source; nil for none.
     private let stated: SourceSpatialReference?
     /// The definition as the source has it; nil where it has a number only, or GDAL has read it
     /// well.
     private let definition: String?
-    /// Why nothing is stated; for a note.
+    /// The reason for a missing statement; for a note.
     private let silence: String
 
-    /// Throws `unreadable` for a system that cannot be told, or has no place on a map.
+    /// Throws `unreadable` for a system that is unknown, or has no place on a map.
     init(
         _ layer: SourceLayer, of source: VectorSource, at path: String, _ outline: GeoJSONOutline?
     ) throws(Failure) {
@@ -36,7 +35,7 @@ struct LayerReference {
                 if row.number == 0 {
                     stated = nil
                     silence =
-                        "the GeoPackage says that the spatial reference is not known (srs_id 0)"
+                        "the GeoPackage states an undefined spatial reference (srs_id 0)"
                 }
                 definition = row.definition
             }
@@ -48,7 +47,7 @@ struct LayerReference {
             case .name(let text)?:
                 guard let meant = Self.meaning(of: text) else {
                     throw Self.refusal(
-                        "its member 'crs' names '\(text.prefix(60))', which is no known system")
+                        "its member 'crs' names '\(text.prefix(60))', which is not a known system")
                 }
                 stated = meant
             case .other(let text)?:
@@ -88,7 +87,7 @@ struct LayerReference {
         Failure(.unreadable, reason, details: details)
     }
 
-    // MARK: What sources say
+    // MARK: Statements of sources
 
     private static let definitionByteCount = 1 << 16
 
@@ -108,22 +107,22 @@ struct LayerReference {
         SourceSpatialReference(meaning: Int(name) == nil ? name : "EPSG:" + name)
     }
 
-    // MARK: Where coordinates may lie
+    // MARK: Bounds of coordinates
 
-    /// Where the coordinates of features lie, in a system of angles: a turn to both sides, and no
-    /// further than the poles; nil for other systems, and where nothing is stated.
+    /// The valid coordinates of features, in a system of angles: a turn to both sides, and no
+    /// further than the poles; nil for other systems, and for none.
     var bounds: Envelope? {
         guard let stated, let unit = try? stated.system.unit(), unit.isAngular, unit.factor > 0
         else { return nil }
         let quarter = Double.pi / 2 / unit.factor
-        // What is rounded to a pole, or drawn a little beyond, is at it.
+        // Coordinates rounded to a pole, or slightly beyond, count as at it.
         let slack = 1 + 1e-4
         return Envelope(
             minX: -4 * quarter * slack, minY: -quarter * slack, maxX: 4 * quarter * slack,
             maxY: quarter * slack)
     }
 
-    /// What is said of a layer most of whose features lie beyond ``bounds``.
+    /// The failure of a layer most of whose features are beyond ``bounds``.
     func refusal(of survey: LayerSurvey) -> Failure {
         let extent = survey.strayExtent
         let exchanged =
@@ -145,10 +144,10 @@ struct LayerReference {
 
     private static let degrees = Envelope(minX: -180, minY: -90, maxX: 180, maxY: 90)
 
-    /// The spatial reference of what was read, and sentences on it.
+    /// The spatial reference of the features read, with notes.
     ///
-    /// Throws `unreadable` where it is not stated and cannot be longitude and latitude, and where
-    /// nothing has a place in it.
+    /// Throws `unreadable` for a missing one that cannot be longitude and latitude, and when no
+    /// coordinate has a place in it.
     func resolved(in extent: Envelope) throws(Failure) -> (SpatialReference, notes: [String]) {
         guard let stated else {
             guard extent.isEmpty || extent.union(Self.degrees) == Self.degrees else {
@@ -162,14 +161,14 @@ struct LayerReference {
         var (reference, notes) = chosen(stated, places)
         guard let toDegrees = try? CoordinateTransform(from: reference, to: .wgs84) else {
             throw Self.refusal(
-                "there is no way from its spatial reference \(stated.label) to longitude and "
+                "no transformation leads from its spatial reference \(stated.label) to longitude and "
                     + "latitude")
         }
         if !extent.isEmpty { notes += try remarks(reference, toDegrees, extent, places) }
         return (reference, notes)
     }
 
-    /// The number where it stands for what the definition says, else the definition.
+    /// The number, if it stands for the definition, else the definition.
     private func chosen(
         _ stated: SourceSpatialReference, _ places: [(x: Double, y: Double)]
     ) -> (SpatialReference, [String]) {
@@ -236,7 +235,7 @@ struct LayerReference {
                     + "\(label) is not in degrees"
             ]
         }
-        // What is drawn beyond the border of a system's area is common, far away from it is not.
+        // Features slightly outside a system's area are common, ones far away are not.
         let slack = 10.0
         let system = reference.coordinateSystem
         guard let area = SystemExamination.area(of: system), area.west < area.east,
@@ -269,7 +268,7 @@ extension SourceSpatialReference {
         return name.isEmpty ? "\(wkid)" : "'\(name.prefix(80))' (\(wkid))"
     }
 
-    /// Whether it is what GDAL has for a system that is not known.
+    /// Whether it is GDAL's placeholder for an unknown system.
     fileprivate var isUndefined: Bool {
         wkid == nil && wkt.hasPrefix("GEOGCRS[\"Undefined geographic SRS\"")
     }

@@ -6,18 +6,17 @@ import GDAL
 import Geometry
 import Platform
 
-/// What the reading of a source's layer finds: features taken, in a spool, and left out, kinds and
-/// ids.
+/// The result of reading a source's layer: features taken, in a spool, and left out, kinds and ids.
 ///
 /// It takes some 70 bytes of memory per feature.
 struct LayerSurvey {
     /// The features that are taken.
     private let spool: FeatureSpool
-    /// The geometry that a layer without features is said to have.
+    /// The stated geometry of a layer without features.
     private let stated: SourceGeometry?
-    /// How many features were read.
+    /// Number of features read.
     private(set) var featureCount = 0
-    /// How many features are of several kinds.
+    /// Number of features of several kinds.
     private(set) var collectionCount = 0
     /// The kinds of which a feature that is taken has a Z.
     private var kindsWithZ: GeometryKinds = []
@@ -25,31 +24,29 @@ struct LayerSurvey {
     private var kindsWithM: GeometryKinds = []
     /// Whether a polygon has several parts.
     private(set) var hasSeveralParts = false
-    /// The rectangle around all that is taken.
+    /// The rectangle around all accepted features.
     private(set) var extent = Envelope.empty
-    /// Where coordinates should lie; nil where that is not known.
+    /// Plausible bounds of coordinates; nil when unknown.
     private let bounds: Envelope?
-    /// Of GeoJSON, by feature: whether it states a geometry with content; empty where that is not
-    /// known.
+    /// Whether each feature of a GeoJSON file states a non-empty geometry; empty when unknown.
     private let statesGeometry: [Bool]
-    /// How many features lie beyond the bounds, and the rectangle around them.
+    /// The number of features beyond the bounds, and the rectangle around them.
     private(set) var strayCount = 0
     private(set) var strayExtent = Envelope.empty
     private var firstStray: String?
-    /// How many things are left out that the source never handed out as features, and the first of
-    /// them.
+    /// The number of items that the source never returned as features, and the first of them.
     private var unreadCount = 0
     private var unread: [RejectedFeature] = []
-    /// How many features are left out, whatever the others are.
+    /// Number of features left out, whatever the others are.
     private var wrongCount = 0
     /// The first of them.
     private var wrong: [Rejected] = []
-    /// Of every feature, by its place in the source.
+    /// Source id of every feature, by its place in the source.
     private var sourceIDs: [Int64] = []
-    /// The same from the column named like the object id, `noID` where a feature is left out; nil
-    /// without such a column, or where it has nulls.
+    /// Values of the column named like the object id, `noID` for a feature left out; nil without
+    /// such a column, or with nulls.
     private var columnIDs: [Int64]?
-    /// What GDAL remarked while the layer was read.
+    /// GDAL's warnings from the read of the layer.
     private(set) var warnings: [SourceWarning] = []
     private var reader = WKBReader()
     private var wkb: [UInt8] = []
@@ -59,10 +56,10 @@ struct LayerSurvey {
     private static let idRange: ClosedRange<Int64> = 1...2_147_483_647
     private static let noID = Int64.min
 
-    /// Reads the whole layer into the new file `path`, attributes as `plan` says.
+    /// Reads the whole layer into the new file `path`, with the attributes of `plan`.
     ///
-    /// Features with coordinates beyond `bounds` are counted, and what GeoJSON's `outline` says
-    /// that GDAL does not is left out.
+    /// Features beyond `bounds` are counted, and those that only GeoJSON's `outline` reports as
+    /// invalid are left out.
     init(
         _ source: VectorSource, layer index: Int, plan: FieldPlan, spoolPath path: String,
         bounds: Envelope?, outline: GeoJSONOutline?, _ progress: (ImportProgress) -> Void
@@ -72,7 +69,7 @@ struct LayerSurvey {
         let states = outline?.statesGeometry ?? []
         statesGeometry = states.count == layer.announcedCount ? states : []
         spool = try FeatureSpool(path: path)
-        // One that announces features, or does not know, may have been cut short.
+        // A layer that announces features, or an unknown number, may have been truncated.
         stated = layer.announcedCount == 0 ? layer.geometry : nil
         columnIDs = plan.objectIDColumn == nil ? nil : []
         func report(_ count: Int) {
@@ -82,7 +79,8 @@ struct LayerSurvey {
         if let outline {
             unreadCount = outline.oddCount
             unread = outline.oddPlaces.map {
-                RejectedFeature(sourceID: Int64($0), reason: "member \($0) of 'features' is none")
+                RejectedFeature(
+                    sourceID: Int64($0), reason: "member \($0) of 'features' is not a feature")
             }
         }
         var skipped = SkippedFeatures()
@@ -111,7 +109,7 @@ struct LayerSurvey {
                 isPlaceless = reader.isEmpty
                 if !isPlaceless { checkBounds(feature.id) }
             } else if !feature.complaints.isEmpty {
-                // There was one, which could not be read.
+                // A stated geometry, which could not be read.
                 throw .init(reason: Self.nothing)
             }
             if isPlaceless, statesGeometry.indices.contains(place), statesGeometry[place] {
@@ -145,7 +143,7 @@ struct LayerSurvey {
         if kindCount > 1 { collectionCount += 1 }
     }
 
-    /// Notes what lies beyond the bounds; it is taken as it is.
+    /// Counts a feature beyond the bounds, which is kept as it is.
     private mutating func checkBounds(_ id: Int64) {
         guard let bounds else { return }
         var envelope = Envelope.empty
@@ -162,7 +160,7 @@ struct LayerSurvey {
         firstStray = "\(id), " + (isLatitude ? "latitude \(value)" : "longitude \(value)")
     }
 
-    /// A sentence on what lies beyond the bounds; nil where nothing does.
+    /// A sentence about the features beyond the bounds; nil for none.
     var strayNote: String? {
         firstStray.map {
             "\(strayCount) features lie beyond ±90 degrees of latitude or ±360 of longitude, the "
@@ -182,7 +180,7 @@ struct LayerSurvey {
         wrong.append((featureCount - 1, reason + complaint))
     }
 
-    /// Where the object ids come from.
+    /// The source of the object ids.
     enum Numbering {
         /// The column already named like the object id.
         case column
@@ -225,8 +223,8 @@ struct LayerSurvey {
         return present.contains(.multipoint) ? present.filter { $0 != .point } : present
     }
 
-    /// Whether the dataset of `kind` has Z, and whether M: a feature that is taken does, or where
-    /// there is none the source says so.
+    /// Whether the dataset of `kind` has Z, and whether M: some accepted feature has, or without
+    /// any the source states it.
     func dimensions(of kind: GeometryKind) -> (hasZ: Bool, hasM: Bool) {
         let sources = sources(of: kind).map { GeometryKinds($0) }
         let stated = featureCount == 0 ? stated : nil
@@ -252,15 +250,15 @@ struct LayerSurvey {
     /// Whether features without geometry are taken: there is one dataset, which they belong to.
     private var keepsPlaceless: Bool { datasetKinds.count == 1 }
 
-    /// How many features without geometry are taken.
+    /// Number of features accepted without geometry.
     var placelessCount: Int { keepsPlaceless ? spool.placeless.count : 0 }
 
-    /// How many features are left out.
+    /// Number of features left out.
     var rejectedCount: Int {
         wrongCount + unreadCount + (keepsPlaceless ? 0 : spool.placeless.count)
     }
 
-    /// A sentence on what is left out; nil where nothing is.
+    /// A sentence on the features left out; nil for none.
     var rejectionNote: String? {
         guard rejectedCount > 0 else { return nil }
         let first = rejected.first.map { ", the first (\($0.sourceID)) because of: " + $0.reason }

@@ -5,7 +5,7 @@ import CairnModel
 import Platform
 import SpatialIndex
 
-/// What a file must hold, to hold it against what it does.
+/// The expected content of a file, for comparison after a write.
 ///
 /// A full or failing disk shows late or not at all in the calls that write.
 struct ReadBack: Sendable {
@@ -18,7 +18,7 @@ struct ReadBack: Sendable {
     /// The coordinates of all features.
     let coordinateCount: Int
 
-    /// Compares every byte of the file; throws `.noSpace` unless they are what was written.
+    /// Compares every byte of the file with the bytes written; throws `.noSpace` for a difference.
     func checkBytes(of path: String) throws {
         let isWhole = try MappedFile(path: path).withBytes { file in
             guard file.byteCount >= front.count else { return false }

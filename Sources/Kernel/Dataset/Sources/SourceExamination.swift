@@ -5,10 +5,10 @@ import CairnModel
 import Platform
 import SQLite
 
-/// Looks for what would lead GDAL out of a file that it is about to open.
+/// Looks for references that would lead GDAL out of a file that it is about to open.
 struct SourceExamination {
     let path: String
-    /// What messages call it.
+    /// Name in messages.
     let name: String
 
     /// The first bytes of a file; none where it cannot be read.
@@ -36,8 +36,8 @@ struct SourceExamination {
 
     // MARK: SQLite
 
-    /// Modules whose tables keep all they have in the database: SQLite's own, and those that every
-    /// database of SpatiaLite has.
+    /// Modules whose tables keep all their data in the database: SQLite's own, and those of every
+    /// SpatiaLite database.
     private static let modules: Set<String> = [
         "rtree", "rtree_i32", "fts3", "fts4", "fts5", "virtualspatialindex", "virtualelementary",
         "virtualknn", "virtualknn2",
@@ -88,8 +88,8 @@ struct SourceExamination {
         return ""
     }
 
-    /// What a GeoPackage says of the spatial reference of a table: its `srs_id` and its definition;
-    /// nil for none.
+    /// The spatial reference of a table in a GeoPackage: its `srs_id` and its definition; nil for
+    /// none.
     static func spatialReference(
         ofTable table: String, at path: String
     ) -> (number: Int, definition: String)? {
@@ -121,7 +121,7 @@ struct SourceExamination {
     func examineDocument(_ beginning: [UInt8]) throws(Failure) {
         for mark: [UInt8] in [[0xFE, 0xFF], [0xFF, 0xFE], [0, 0x3C], [0x3C, 0]]
         where beginning.starts(with: mark) {
-            // Tables of text may be in UTF-16, as far as GDAL knows.
+            // GDAL may read tables of text in UTF-16.
             guard beginning.contains(0x3C), beginning.contains(0x3E) else { return }
             throw Failure(.unreadable, "'\(name)' is XML in UTF-16: expected UTF-8")
         }
@@ -141,20 +141,20 @@ struct SourceExamination {
         }
     }
 
-    /// The file, nil for an empty one; throws `unreadable` where it cannot be looked at.
+    /// The mapped file, nil for an empty one; throws `unreadable` when it cannot be mapped.
     private func mapped() throws(Failure) -> MappedFile? {
         do throws(MappingError) {
             let file = try MappedFile(path: path)
             return file.byteCount == 0 ? nil : file
         } catch {
             throw Failure(
-                .unreadable, "'\(name)' cannot be looked at before it is opened: \(error)")
+                .unreadable, "'\(name)' cannot be examined before it is opened: \(error)")
         }
     }
 
     // MARK: MapInfo
 
-    /// Longer ones are none: such a file has a line for each column.
+    /// Largest size of such a file, which has a line for each column.
     private static let tableByteCount = 1 << 20
 
     func examineTable() throws(Failure) {
@@ -231,7 +231,7 @@ struct SQLWords {
     }
 }
 
-/// What comes before the first element of an XML document.
+/// The prolog of an XML document: everything before its first element.
 struct XMLProlog {
     /// The encoding that it states; nil where it states none.
     private(set) var encoding: String?
@@ -265,7 +265,7 @@ struct XMLProlog {
             && text.indices.allSatisfy { byte(bytes, place + $0) == text[$0] }
     }
 
-    /// Behind the next place of a text; the end of all where there is none.
+    /// The end of the next occurrence of a text; the end of all for none.
     private static func end(_ bytes: RawSpan, from start: Int, of text: [UInt8]) -> Int {
         var place = start
         while place + text.count <= bytes.byteCount {
@@ -275,7 +275,7 @@ struct XMLProlog {
         return bytes.byteCount
     }
 
-    /// What stands behind `encoding=` in a piece of at most a kibibyte.
+    /// The value of `encoding=` in a piece of at most a kibibyte.
     private static func encoding(_ bytes: RawSpan, _ range: Range<Int>) -> String? {
         let piece = range.prefix(1024).map { byte(bytes, $0) }
         let text = String(decoding: piece, as: UTF8.self)

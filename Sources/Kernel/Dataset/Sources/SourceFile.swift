@@ -6,24 +6,22 @@ import FoundationEssentials
 public import GDAL
 import Platform
 
-/// The file or directory that an import reads, behind its walls.
+/// The sandboxed file or directory of an import.
 ///
-/// What was named is seen together with the files beside it that bear its name, in a directory that
-/// holds nothing else, or expanded, where it was an archive; so what its content names beside
-/// itself is not there. The thread that reads it is confined (`Confinement`) to these files and the
-/// import's own directory.
+/// A directory that holds nothing else shows the source with the companion files of its name, or
+/// the expanded archive; other files that its content refers to are absent. The reading thread is
+/// confined (`Confinement`) to these files and the import's own directory.
 public struct SourceFile: Sendable {
-    /// Where it is read.
+    /// Path of the file.
     public let path: String
-    /// What the import was given, for messages.
+    /// The import's source, for messages.
     public let name: String
-    /// Where it lies in the archive or directory that the import was given; its name where it is
-    /// that itself.
+    /// Path inside the import's archive or directory; the name for the source itself.
     public let part: String
-    /// Why it must not be opened; nil as a rule.
+    /// The reason to refuse it; nil as a rule.
     private let refusal: Failure?
 
-    /// Another form of it, made in the import's own directory.
+    /// A converted form in the import's own directory.
     public init(path: String, name: String) {
         self.init(path: path, name: name, part: name)
     }
@@ -35,20 +33,21 @@ public struct SourceFile: Sendable {
         self.refusal = refusal
     }
 
-    /// The same in another form, made in the import's own directory.
+    /// The file in a converted form, in the import's own directory.
     func moved(to path: String) -> SourceFile {
         SourceFile(path: path, name: name, part: part, refusal: refusal)
     }
 
-    /// Throws what keeps it from being opened.
+    /// Throws the refusal, if any.
     func check() throws(Failure) { if let refusal { throw refusal } }
 
-    /// The same under another name in messages.
+    /// The file with another name in messages.
     func renamed(_ part: String) -> SourceFile {
         SourceFile(path: path, name: name, part: part, refusal: refusal)
     }
 
-    /// Opens it; throws `unreadable` for a format that is not read, in words that say which are.
+    /// Opens the file; throws `unreadable` for an unsupported format, with a list of the supported
+    /// ones.
     ///
     /// - Parameter options: Open options of the one driver meant, `KEY=VALUE`.
     public func open(options: [String] = []) throws -> VectorSource {
@@ -70,13 +69,13 @@ public struct SourceFile: Sendable {
         }
     }
 
-    /// Whether GDAL says of a file that none of its drivers knows it.
+    /// Whether GDAL's message reports that no driver recognises a file.
     private static func isUnrecognised(_ message: String) -> Bool {
         message.contains("not recognized as a supported file format")
             || message.contains("not recognized as being in a supported file format")
     }
 
-    /// How coordinates are found in tables.
+    /// The options for coordinates in tables.
     private static let tableOptions = [
         "X_POSSIBLE_NAMES=longitude,long,lon,lng,x,easting",
         "Y_POSSIBLE_NAMES=latitude,lat,y,northing",
@@ -87,16 +86,16 @@ public struct SourceFile: Sendable {
     /// Days and times stay as they are written.
     private static let jsonOptions = ["DATE_AS_STRING=YES"]
 
-    /// Makes a vector file, a gzip file of one, a tar or zip archive, or a directory that is a
-    /// source ready, and calls `body` with it on a confined thread, while the caller waits.
+    /// Prepares a source and calls `body` with it on a confined thread, while the caller waits.
     ///
-    /// Throws `notFound`; `unreadable` for a format that is not read, a database with virtual
-    /// tables that reach beyond it, a document with a DOCTYPE, a table of MapInfo that is a view of
-    /// others, a link out of the directory; `tooLarge` for what expands beyond ``ImportBounds``;
-    /// and what `body` throws.
+    /// The source is a vector file, a gzip file of one, a tar or zip archive, or a directory.
+    /// Throws `notFound`; `unreadable` for an unsupported format, a database with virtual tables
+    /// that reach beyond it, a document with a DOCTYPE, a table of MapInfo that is a view of
+    /// others, a link out of the directory; `tooLarge` for an expansion beyond ``ImportBounds``;
+    /// and the errors of `body`.
     ///
     /// - Parameters:
-    ///   - path: What was named.
+    ///   - path: The path of the source.
     ///   - staging: The import's own directory.
     public static func read<Value>(
         _ path: String, in staging: borrowing StagingDirectory,
@@ -105,9 +104,9 @@ public struct SourceFile: Sendable {
         try confined(path, in: staging) { try body(try $0.file()) }
     }
 
-    /// The same for all data sets of an archive or a directory, in the order of their names.
+    /// Calls `body` for all data sets of an archive or a directory, in the order of their names.
     ///
-    /// Those of an archive inside of it are among them, within the bounds of the outer one.
+    /// They include those of inner archives, within the bounds of the outer one.
     public static func readAll<Value>(
         _ path: String, in staging: borrowing StagingDirectory,
         _ body: ([SourceFile]) throws -> Value
@@ -115,8 +114,8 @@ public struct SourceFile: Sendable {
         try confined(path, in: staging) { try body(try $0.files()) }
     }
 
-    /// The same for a raster, which is never an archive: `body` gets the path of the file among
-    /// those that bear its name.
+    /// Calls `body` with the path of a raster, which is never an archive, among the files of its
+    /// name.
     public static func readRaster<Value>(
         _ path: String, in staging: borrowing StagingDirectory,
         _ body: (SourceFile) throws -> Value
@@ -124,8 +123,7 @@ public struct SourceFile: Sendable {
         try confined(path, in: staging) { try body(SourceFile(path: try $0.view(), name: path)) }
     }
 
-    /// Runs `body` on a thread that may read what was named and write into `staging`, and waits for
-    /// it.
+    /// Runs `body` on a thread that may read the source and write into `staging`, and waits for it.
     private static func confined<Value>(
         _ path: String, in staging: borrowing StagingDirectory,
         _ body: (SourcePreparation) throws -> Value
@@ -141,23 +139,23 @@ public struct SourceFile: Sendable {
     }
 }
 
-/// What was named on the command line, and the files that belong to it.
+/// The source named on the command line, with its companion files.
 struct NamedFiles {
-    /// As it was given.
+    /// The name as given.
     let name: String
-    /// From the root.
+    /// The absolute path.
     let path: String
     let isDirectory: Bool
     /// Plain files of the same directory whose names begin with its name up to the last dot.
     let companions: [String]
 
-    /// All that may be read.
+    /// All readable files.
     var all: [String] { [path] + companions }
 
     /// Files beside a file that bear its name.
     private static let companionLimit = 2_000
 
-    /// A file in a directory that was named, and what bears its name there.
+    /// A file in the source's directory, with its companions.
     init(_ path: String, of name: String) throws(Failure) {
         self.name = name
         self.path = path
@@ -165,10 +163,10 @@ struct NamedFiles {
         companions = try Self.companions(of: path, name)
     }
 
-    /// Throws `notFound`, or `unreadable` for what is no file or directory.
+    /// Throws `notFound`, or `unreadable` for anything but a file or directory.
     init(_ name: String) throws(Failure) {
         let path = FileSystem.absolute(name)
-        // No name is no name of the working directory.
+        // An empty name must not stand for the working directory.
         guard !name.isEmpty, let kind = FileSystem.kind(of: path) else {
             throw Failure(.notFound, "'\(name)' does not exist")
         }
@@ -189,7 +187,7 @@ struct NamedFiles {
     private static func companions(of path: String, _ name: String) throws(Failure) -> [String] {
         let (directory, own) = FileName.split(path)
         let stem = FileName.stem(own).lowercased() + "."
-        // What may not be listed has no companions that could be found.
+        // In a directory that cannot be listed, no companions are found.
         let names = (try? FileManager.default.contentsOfDirectory(atPath: directory + "/")) ?? []
         var companions: [String] = []
         for other in names.sorted() where other != own && other.lowercased().hasPrefix(stem) {
@@ -234,7 +232,7 @@ enum FileName {
         return String(name[..<dot])
     }
 
-    /// What is behind its last dot, in small letters.
+    /// The lower-case extension.
     static func ending(_ name: String) -> String {
         guard let dot = name.lastIndex(of: ".") else { return "" }
         return name[name.index(after: dot)...].lowercased()

@@ -6,21 +6,20 @@ import FoundationEssentials
 import GDAL
 import Platform
 
-/// How much an import lets a file grow to, and how many files it looks at.
+/// Bounds on the expanded size of a file, and on the number of files examined.
 public enum ImportBounds {
     /// Files and directories in an archive or a directory.
     public static let entryCount = 10_000
     /// Directories one inside the other.
     public static let depth = 16
-    /// Bytes that a gzip file or an archive may expand to: 200 times what it has, 256 MiB at least
-    /// and 64 GiB at most.
+    /// Most bytes that a gzip file or an archive may expand to: 200 times its size, 256 MiB at
+    /// least and 64 GiB at most.
     public static func expandedByteCount(of packed: Int64) -> Int64 {
         min(64 << 30, max(256 << 20, packed.multipliedReportingOverflow(by: 200).partialValue))
     }
 }
 
-/// Makes what was named ready to be opened: expands it, examines it, and puts it where nothing else
-/// is.
+/// Prepares a source: expands it, examines it, and isolates it in a directory of its own.
 ///
 /// Runs on the confined thread.
 struct SourcePreparation {
@@ -33,16 +32,16 @@ struct SourcePreparation {
         self.staging = staging
     }
 
-    /// What is to be opened, where it is one file, or one directory.
+    /// The single file or directory to open.
     func file() throws -> SourceFile {
         let files = try files(isSplit: false)
         guard let file = files.first else {
-            throw Failure(.unreadable, "'\(named.name)' holds nothing that is read")
+            throw Failure(.unreadable, "'\(named.name)' holds no file of a supported format")
         }
         return file
     }
 
-    /// All that is to be opened; at least one.
+    /// All files to open; at least one.
     func files() throws -> [SourceFile] { try files(isSplit: true) }
 
     /// - Parameter isSplit: Whether each data set of an archive or a directory is opened on its
@@ -85,7 +84,7 @@ struct SourcePreparation {
 
     private func file(_ path: String) -> SourceFile { SourceFile(path: path, name: named.name) }
 
-    /// A format that is not read is named before GDAL says that it does not know it.
+    /// Refuses an unsupported format by its name, before GDAL fails to recognise it.
     private func refuse(_ name: String, _ beginning: [UInt8]) throws(Failure) {
         guard let format = VectorFormats.refused(name: name, beginning: beginning) else { return }
         throw Failure(
@@ -132,7 +131,8 @@ struct SourcePreparation {
         return entry + "/" + links.own
     }
 
-    /// The same with copies: SQLite works in the directory of a database whose log is not empty.
+    /// Copies the files instead of linking them: SQLite works in the directory of a database whose
+    /// log is not empty.
     private func copy() throws -> String { try copy(of: named) }
 
     private func copy(of named: NamedFiles) throws -> String {
@@ -175,7 +175,7 @@ struct SourcePreparation {
             }
             throw Failure(.unreadable, "cannot read '\(named.name)': \(error.reason)")
         }
-        // What is expanded from it again counts alone.
+        // A tar archive is counted by the files that it expands to.
         if !FileName.split(target).name.lowercased().hasSuffix(".tar") {
             expansion.byteCount += FileSystem.byteCount(of: target) ?? 0
         }
@@ -231,7 +231,7 @@ struct SourcePreparation {
         guard isInside else {
             throw Failure(
                 .unreadable,
-                "'\(named.name)' holds '\(entry.prefix(200))', which is no path inside an archive")
+                "'\(named.name)' holds '\(entry.prefix(200))', not a path inside an archive")
         }
         guard steps.count <= ImportBounds.depth else {
             throw Failure(
@@ -242,8 +242,8 @@ struct SourcePreparation {
         return steps
     }
 
-    /// What is to be opened of an expanded archive: its only file, `doc.kml`, its only file with an
-    /// ending of ``DataSets``, or its only file geodatabase; else the directory that holds all.
+    /// The part of an expanded archive to open: its only file, `doc.kml`, its only file with an
+    /// extension of ``DataSets``, or its only file geodatabase; else the directory that holds all.
     static func chosen(in directory: String) throws -> String {
         var directory = directory
         while true {
@@ -287,7 +287,7 @@ struct SourcePreparation {
             found = [file(try examined(isOwn ? try Self.chosen(in: root) : root))]
         }
         guard found.count == 1 else { return found }
-        // What it is called inside is of no interest where nothing else is there.
+        // The inner name has no interest when it is the only one.
         return [found[0].alone]
     }
 
@@ -313,7 +313,7 @@ struct SourcePreparation {
                         directory, isOwn: true, prefix: part + "/", depth: depth + 1, &found,
                         &expansion)
                     if found.count == before {
-                        throw Failure(.unreadable, "'\(part)' holds nothing that is read")
+                        throw Failure(.unreadable, "'\(part)' holds no file of a supported format")
                     }
                 } else {
                     let place = try prepared(path, isOwn: isOwn)
@@ -331,12 +331,12 @@ struct SourcePreparation {
     /// Archives one inside the other, beside the one that was named.
     private static let archiveDepth = 3
 
-    /// What to open of a data set.
+    /// The path to open for a data set.
     private func prepared(_ path: String, isOwn: Bool) throws -> String {
         if FileSystem.kind(of: path) == .directory { return try examined(path) }
         let ending = FileName.ending(path)
         if ending == "kmz" {
-            // Expanded to be looked at; its documents name each other by their places in it.
+            // Expanded for examination; its documents name each other by their places in it.
             var expansion = Expansion(packed: FileSystem.byteCount(of: path) ?? 0)
             let directory = try makeEntry()
             let archive = try Archive(path: path, name: named.name, kind: .zip)
@@ -354,8 +354,8 @@ struct SourcePreparation {
         return try examined(isCopied ? try copy(of: files) : try view(of: files))
     }
 
-    /// The kind of a file that is an archive itself; nil for others, and for one that is read as it
-    /// is.
+    /// The kind of a file that is an archive itself; nil for others, and for formats read as
+    /// archives.
     private func innerArchive(_ path: String) throws -> Archive.Kind? {
         let name = FileName.split(path).name.lowercased()
         if name.hasSuffix(".tar.gz") || name.hasSuffix(".tgz") { return .tar }
@@ -382,7 +382,8 @@ struct SourcePreparation {
 
     // MARK: Directories
 
-    /// Throws where a directory holds a link out of it, too much, or a table that leads elsewhere.
+    /// Throws for a directory with a link out of it, too many files, or a table that refers to
+    /// files elsewhere.
     private func examineDirectory(_ root: String) throws {
         var waiting = [(path: root, depth: 0)]
         var count = 0

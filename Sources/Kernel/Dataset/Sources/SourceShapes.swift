@@ -16,9 +16,9 @@ public struct SourceShapes {
     /// The shapes of a feature, in the source's spatial reference: one, or one for each kind of
     /// geometry in a collection.
     ///
-    /// Throws `Failure` (`invalidParameter`) with what is wrong in a few words, as an import
-    /// rejects it: no geometry, a coordinate that is not finite, a line of one coordinate, a ring
-    /// that is open.
+    /// Throws `Failure` (`invalidParameter`) with the fault in a few words, as an import rejects
+    /// it: no geometry, a coordinate that is not finite, a line of one coordinate, a ring that is
+    /// open.
     public mutating func shapes(of feature: borrowing SourceFeature) throws(Failure) -> [Shape] {
         guard let count = feature.wkb(into: &wkb) else {
             throw Failure(.invalidParameter, "no geometry")

@@ -7,19 +7,18 @@ import GDAL
 import Platform
 import Tables
 
-/// Makes of a source one that GDAL reads without changing a value, where its own reading would, and
-/// tells the types of its columns.
+/// A source that GDAL reads without changing a value, with the types of its columns.
 ///
-/// Tables of text and JSON are looked through once, and written anew where they must be.
+/// Tables of text and JSON are surveyed once, and rewritten where GDAL would change a value.
 struct SourceTyping {
-    /// What is to be opened.
+    /// The file to open.
     let file: SourceFile
-    /// What is known of its columns.
+    /// Known types of its columns.
     let types: ColumnTypes
     /// Open options of the driver meant.
     private(set) var options: [String] = []
 
-    /// Looks at the file; what is written goes into `staging`.
+    /// Examines the file; converted forms are written into `staging`.
     init(
         _ file: SourceFile, _ statements: [FieldStatement], in staging: borrowing StagingDirectory
     ) throws {
@@ -59,9 +58,8 @@ struct SourceTyping {
         self.types = types
     }
 
-    /// A view of a shapefile, or of a directory of some, in which tables say `C` of columns that
-    /// are to be read as text; nil for other sources, and for tables of which nothing is to be
-    /// said.
+    /// A view of a shapefile, or of a directory of shapefiles, with tables declared as `C` for
+    /// columns to be read as text; nil for other sources, and for tables without such columns.
     private static func tables(
         _ path: String, in staging: borrowing StagingDirectory, _ types: inout ColumnTypes
     ) throws -> (path: String, options: [String])? {
@@ -89,7 +87,7 @@ struct SourceTyping {
             types.notes += source.types.notes
             types.fileNotes += source.types.fileNotes
         }
-        // Of several tables in several encodings the driver is left to find each.
+        // With several encodings the driver detects that of each table.
         let options = encodings.count == 1 ? encodings.map { "ENCODING=" + $0 } : []
         guard marks.contains(where: { !$0.value.isEmpty }) else {
             return options.isEmpty ? nil : (path, options)

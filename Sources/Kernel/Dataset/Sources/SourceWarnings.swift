@@ -5,20 +5,21 @@ import GDAL
 
 /// The meaning of GDAL's warnings for an import.
 enum SourceWarnings {
-    /// Beginnings, or parts, of warnings that change nothing of what is read, with the reason.
+    /// Beginnings, or parts, of warnings without an effect on the result, with the reason.
     private static let harmless: [String] = [
         // Open options are given to every driver that may read the file.
         "does not support open option",
-        // A rule of the format on its header or metadata; tables are read by what they say.
+        // A rule of the format on its header or metadata; tables are read by their own
+        // declarations.
         "bad application_id", "application_id", "user_version", "has not been registered",
         "Invalid SRS", "not declared as",
-        // The order of axes and of rings is looked at by the import itself.
+        // The import itself handles the order of axes and of rings.
         "winding order", "organizePolygons", "wrong orientation",
         // Places of elements GDAL skips and the formats allow.
         "Non closed ring", "is not a standard",
     ]
 
-    /// What a warning says in the words of an import; the first that fits counts.
+    /// The meaning of a warning in the terms of an import; the first match counts.
     private static let meanings: [(part: String, meaning: String)] = [
         (
             "Integer overflow",
@@ -32,7 +33,7 @@ enum SourceWarnings {
         ("not UTF-8", "text is not UTF-8"), ("invalid UTF-8", "text is not UTF-8"),
         ("Invalid value type", "a value is not of its column's type"),
         ("Unexpected value", "a value is not of its column's type"),
-        ("duplicate", "something is there twice"),
+        ("duplicate", "an item is duplicated"),
     ]
 
     private static let limit = 12

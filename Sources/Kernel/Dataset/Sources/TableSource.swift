@@ -6,7 +6,7 @@ import GDAL
 import Platform
 import Tables
 
-/// A table of text, read by its own rules and written anew as GDAL reads it without guessing:
+/// A table of text, read by its own rules and rewritten in a form that GDAL reads without guessing:
 /// UTF-8, commas, every field in quotes, columns of distinct names.
 struct TableSource {
     private static let recordLimit = 64 << 20
@@ -19,13 +19,14 @@ struct TableSource {
     private var rowCount = 0
     private var surplus: (count: Int, row: Int) = (0, 0)
     private var missing: (count: Int, row: Int) = (0, 0)
-    /// How many fields that are not empty stand in quotes, and how many do not.
+    /// Numbers of non-empty fields with and without quotes.
     private var quoted = 0
     private var bare = 0
     private var waiting: [UInt8] = []
     private var written = 0
 
-    /// Writes the file `target` from the table `path`; nil for what is no table of several columns.
+    /// Writes the file `target` from the table `path`; nil for anything but a table of several
+    /// columns.
     init?(_ path: String, to target: String) throws {
         let file = try MappedFile(path: path)
         form = TableForm(file)
@@ -52,7 +53,8 @@ struct TableSource {
 
     private mutating func begin(_ header: CSVScanner.Record) {
         var taken: Set<String> = []
-        // How often a name has been met, so that the next number is not searched from the first.
+        // The last suffix of each name, so that the search for the next does not start at the
+        // first.
         var met: [String: Int] = [:]
         for (index, field) in header.fields.enumerated() {
             let stated = String(decoding: TextValue.trimmed(field), as: UTF8.self)
@@ -136,7 +138,7 @@ struct TableSource {
                 "\(missing.count) rows have fewer fields than the header, the first of them row "
                     + "\(missing.row): the missing ones are null")
         }
-        // Programs that quote every field say nothing by it.
+        // In files that quote every field, quotes have no meaning.
         let quotesMeanText = bare > 0
         for (index, name) in names.enumerated() {
             facts[index].quotesMeanText = quotesMeanText
@@ -149,8 +151,8 @@ struct TableSource {
         }
     }
 
-    /// The types that a `.csvt` file states, by place: `"Integer(10)","String","Date"`; nil for a
-    /// word that is none.
+    /// The types stated by a `.csvt` file, by place: `"Integer(10)","String","Date"`; nil for an
+    /// unknown word.
     static func statedKinds(_ path: String) -> [SourceField.Kind?] {
         guard let file = try? MappedFile(path: path), file.byteCount <= 1 << 20 else { return [] }
         var kinds: [SourceField.Kind?] = []
@@ -177,7 +179,7 @@ struct TableSource {
         }
     }
 
-    /// Takes the types that a `.csvt` file states as stated, those of coordinates apart.
+    /// Applies the types stated by a `.csvt` file, those of coordinates apart.
     mutating func state(_ kinds: [SourceField.Kind?]) {
         for (name, kind) in zip(names, kinds) {
             if let kind { types.statements.append(FieldStatement(name: name, kind: kind)) }

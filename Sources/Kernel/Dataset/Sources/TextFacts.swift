@@ -3,11 +3,11 @@
 
 import GDAL
 
-/// What the texts of a column have in common, and the type that keeps all of them as they are.
+/// The common properties of a column's texts, and the type that keeps all of them unchanged.
 struct TextFacts {
-    /// Whether a comma may stand for the decimal point.
+    /// Whether a comma may be the decimal point.
     var mayHaveDecimalComma = false
-    /// Whether quotes around a number say that it is text.
+    /// Whether quotes around a number mark it as text.
     var quotesMeanText = true
     /// Whether numbers are looked for, or moments only.
     var takesNumbers = true
@@ -24,12 +24,12 @@ struct TextFacts {
     private var noNumberCount = 0
     private var plainCount = 0
     private var quotedNumber: (row: Int, text: String)?
-    /// How many decimals numbers have; nil without one, −1 where they differ.
+    /// Number of decimals; nil without a number, −1 for differing ones.
     private var decimals: Int?
     private var hasTrailingZero = false
     private(set) var hasCommas = false
     private var hasPoints = false
-    /// Whether every text looks like a number, however written.
+    /// Whether every text looks like a number, in any notation.
     private var looksNumeric = true
     /// The first that keeps the column from being numbers, with the reason.
     private var obstacle: (row: Int, text: String, reason: String)?
@@ -124,7 +124,7 @@ struct TextFacts {
             ? "may be a code, or a number with an exponent" : "is not written as numbers are"
     }
 
-    /// Digits and the signs that stand with them in other ways to write numbers.
+    /// Whether a text consists of digits and signs used in other notations of numbers.
     private static func seemsNumeric(_ text: [UInt8]) -> Bool {
         let signs = Set("+-.,' _()/xX\u{A0}\u{202F}".utf8)
         return text.contains(where: TextValue.isDigit)
@@ -147,12 +147,11 @@ struct TextFacts {
         return isReal && !mayBeCodes && !hasLargeInteger ? .real64 : .text
     }
 
-    /// Why the column is text although a reader might take it for numbers or days; nil where none
-    /// would.
+    /// The reason why the column is text although it resembles numbers or days; nil for plain text.
     var note: String? {
         guard kind == .text, count > 0 else { return nil }
         if momentCount > 0, momentCount * 2 >= count, let noMoment {
-            return "is text: '\(noMoment.text)' in row \(noMoment.row) is no day that there is"
+            return "is text: '\(noMoment.text)' in row \(noMoment.row) is not a valid date"
         }
         guard takesNumbers, looksNumeric else { return nil }
         if let obstacle {
@@ -166,6 +165,6 @@ struct TextFacts {
                 "is text: its numbers have different counts of decimals, some with zeros at the end"
         }
         return hasLargeInteger
-            ? "is text: whole numbers beyond 2⁵³ stand among fractions" : nil
+            ? "is text: whole numbers beyond 2⁵³ are mixed with fractions" : nil
     }
 }

@@ -15,9 +15,9 @@ enum TextValue {
         return Int64(String(decoding: text, as: UTF8.self))
     }
 
-    /// A decimal number in the form in which programs write numbers, which a double holds to its
-    /// last digit: no leading zeros, no `+`, an exponent only behind a decimal point or with a sign
-    /// of its own.
+    /// A decimal number in the canonical notation of programs, which a double holds to its last
+    /// digit: no leading zeros, no `+`, an exponent only behind a decimal point or with a sign of
+    /// its own.
     static func real(_ text: [UInt8], decimalComma: Bool = false) -> Double? {
         guard let parts = Decimal(text, decimalComma: decimalComma), parts.isPlain else {
             return nil
@@ -28,7 +28,7 @@ enum TextValue {
         return value
     }
 
-    /// A decimal number however it is written; rounded to a double.
+    /// A decimal number in any notation; rounded to a double.
     static func lenientReal(_ text: [UInt8], decimalComma: Bool = false) -> Double? {
         guard let parts = Decimal(trimmed(text), decimalComma: decimalComma),
             let value = Double(parts.text), value.isFinite
@@ -36,7 +36,7 @@ enum TextValue {
         return value
     }
 
-    /// A whole number however it is written; nil beyond 64 bits.
+    /// A whole number in any notation; nil beyond 64 bits.
     static func lenientInteger(_ text: [UInt8]) -> Int64? {
         Int64(String(decoding: trimmed(text), as: UTF8.self))
     }
@@ -48,7 +48,7 @@ enum TextValue {
         return Array(text[first...last])
     }
 
-    /// The words that programs write where a number is none.
+    /// Whether the text is a spelling of NaN or infinity.
     static func isNoNumber(_ text: [UInt8]) -> Bool {
         var word = String(decoding: text, as: UTF8.self).lowercased()[...]
         if word.hasPrefix("-") || word.hasPrefix("+") { word = word.dropFirst() }
@@ -111,14 +111,14 @@ enum TextValue {
             isPlain = plain
         }
 
-        /// As Swift reads it.
+        /// The number in Swift's syntax.
         var text: String {
             (isNegative ? "-" : "") + (whole.isEmpty ? "0" : String(decoding: whole, as: UTF8.self))
                 + (fraction.isEmpty ? "" : "." + String(decoding: fraction, as: UTF8.self))
                 + (exponent == 0 ? "" : "e\(exponent)")
         }
 
-        /// How many digits it has from the first that is not zero.
+        /// Number of significant digits, from the first that is not zero.
         var significantCount: Int {
             (whole + fraction).drop { $0 == UInt8(ascii: "0") }.count
         }
@@ -139,14 +139,13 @@ enum TextValue {
 
 /// A day, perhaps with a time, as ISO 8601 and databases write it.
 struct TextMoment {
-    /// The moment; its zone is 0 where there is none.
+    /// The moment; its zone is 0 without one.
     let moment: CivilMoment
     /// Whether digits behind thousandths of a second are left out.
     let isRounded: Bool
 
     /// `YYYY-MM-DD` or `YYYY/MM/DD`, then perhaps `T` or a blank and `HH:MM[:SS[.fraction]]`, then
-    /// nothing, `Z` or `±HH[[:]MM]`; nil for any other form, and for a day or a time that there is
-    /// not.
+    /// optionally `Z` or `±HH[[:]MM]`; nil for any other form, and for an invalid day or time.
     init?(_ text: [UInt8]) {
         var place = 0
         func digits(_ count: Int) -> Int? {
@@ -212,8 +211,8 @@ struct TextMoment {
 
 /// The digits of a double's exact value.
 enum DecimalDigits {
-    /// So many of them from the first that is not zero, rounded half to even as `printf` does,
-    /// without trailing zeros taken off.
+    /// The first `count` significant digits, rounded half to even as `printf` does, with trailing
+    /// zeros.
     static func of(_ value: Double, count: Int) -> [UInt8] {
         // The exact value is significand × 2^exponent, a decimal number of at most 767 digits.
         let magnitude = value.magnitude

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-/// Values that are not kept as they were, counted by column and by what became of them.
+/// Values changed on import, counted by column and by outcome.
 final class ValueLosses {
     private struct Key: Hashable {
         let column: String
@@ -14,11 +14,11 @@ final class ValueLosses {
         let place: Int
     }
     private var entries: [Key: Entry] = [:]
-    /// How many values are of columns beyond the limit.
+    /// Number of values in columns beyond the limit.
     private var furtherCount = 0
     private static let limit = 1_000
 
-    /// Counts a value of a row, from 1; `outcome` says what became of it: `became null`.
+    /// Counts a value of a row, from 1; `outcome` states the effect: `became null`.
     func count(_ column: String, _ outcome: String, row: Int, value: @autoclosure () -> String) {
         let key = Key(column: column, outcome: outcome)
         if entries[key] != nil {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-/// Takes little-endian ISO WKB apart and checks what a dataset demands of it.
+/// Decodes little-endian ISO WKB and checks the requirements of a dataset.
 ///
-/// Demanded: every x and y finite, paths of two or more coordinates, rings closed and of four or
-/// more. Empty parts are dropped; a collection becomes one multi geometry per kind found in it.
+/// Required: every x and y finite, paths of two or more coordinates, rings closed and of four or
+/// more. Empty parts are dropped; a collection becomes one multi geometry per kind in it.
 struct WKBReader {
     private var points = FlatGeometry(.point)
     private var paths = FlatGeometry(.polyline)
@@ -20,10 +20,10 @@ struct WKBReader {
         }
     }
 
-    /// Whether there was nothing in what was read.
+    /// Whether the geometry is empty.
     var isEmpty: Bool { points.isEmpty && paths.isEmpty && polygons.isEmpty }
 
-    /// Calls `body` with what was read, once per kind: several times only for a collection.
+    /// Calls `body` with the geometry, once per kind: several times only for a collection.
     func forEachGeometry(_ body: (FlatGeometry) throws -> Void) rethrows {
         if !points.isEmpty { try body(points) }
         if !paths.isEmpty { try body(paths) }

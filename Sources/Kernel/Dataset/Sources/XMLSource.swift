@@ -10,9 +10,9 @@ enum XMLSource {
     /// Encodings that all of them read.
     private static let known: Set<String> = ["utf-8", "utf8", "us-ascii", "ascii"]
 
-    /// Writes the document anew as UTF-8 where it states another encoding; whether it did.
+    /// Rewrites the document as UTF-8 if it states another encoding; whether it did.
     ///
-    /// Throws `unreadable` where the text is not in the encoding that it states.
+    /// Throws `unreadable` for text that is invalid in the stated encoding.
     static func prepare(_ path: String, to target: String, name: String) throws -> Bool {
         let file = try MappedFile(path: path)
         guard file.byteCount > 5, let encoding = file.withBytes({ XMLProlog($0).encoding }),
@@ -45,8 +45,7 @@ enum XMLSource {
         return true
     }
 
-    /// The system's name of an encoding; what documents call ISO 8859-1 is Windows-1252, as
-    /// browsers read it.
+    /// The system's name of an encoding; documents' ISO 8859-1 is Windows-1252, as in browsers.
     private static func system(_ encoding: String) -> String {
         let word = encoding.lowercased()
         if ["iso-8859-1", "iso8859-1", "latin1", "latin-1"].contains(word) { return "CP1252" }

@@ -2,8 +2,7 @@
 // Part of Cairn.
 
 extension RawSpan {
-    /// The little-endian integer at a byte offset, aligned or not; nil when it does not lie wholly
-    /// inside.
+    /// The little-endian integer at a byte offset, aligned or not; nil when out of bounds.
     @inlinable
     public func littleEndian<Value: FixedWidthInteger & BitwiseCopyable>(
         at offset: Int, as type: Value.Type = Value.self
@@ -42,7 +41,7 @@ extension RawSpan {
 ///
 /// It holds the offset only; every read is lent the bytes.
 public struct ByteReader: Hashable, Sendable {
-    /// Where the next read begins.
+    /// Offset of the next read.
     public var offset: Int
 
     /// Starts at an offset.
@@ -50,9 +49,9 @@ public struct ByteReader: Hashable, Sendable {
 
     /// Fewer bytes are left than a value needs.
     public struct OutOfBounds: Error, Hashable, Sendable {
-        /// Where the value would have begun.
+        /// Offset of the missing value.
         public let offset: Int
-        /// How many bytes it needs.
+        /// Its byte count.
         public let needed: Int
 
         @usableFromInline
@@ -92,10 +91,10 @@ public struct ByteReader: Hashable, Sendable {
 
 /// Bytes to which little-endian values are appended one after the other.
 public struct ByteWriter: Hashable, Sendable {
-    /// What has been written.
+    /// The bytes written.
     @usableFromInline var storage: [UInt8] = []
 
-    /// What has been written.
+    /// The bytes written.
     public var bytes: [UInt8] { storage }
 
     /// Starts empty, with room for some bytes.
@@ -129,10 +128,10 @@ public struct ByteWriter: Hashable, Sendable {
         unsafe more.withUnsafeBytes { unsafe storage.append(contentsOf: $0) }
     }
 
-    /// How many bytes were written.
+    /// Number of bytes written.
     public var byteCount: Int { storage.count }
 
-    /// Lends what was written.
+    /// Lends the bytes written.
     @inlinable
     public func withBytes<Value, Fault>(
         _ body: (RawSpan) throws(Fault) -> Value
@@ -140,13 +139,13 @@ public struct ByteWriter: Hashable, Sendable {
         try unsafe body(storage.span.bytes)
     }
 
-    /// The CRC-32C of what was written.
+    /// The CRC-32C of the bytes written.
     public var checksum: UInt32 { CRC32C.checksum(storage) }
 
-    /// Takes the last bytes back, so many as said (at most all).
+    /// Removes the last `count` bytes (at most all).
     public mutating func removeLast(_ count: Int) { storage.removeLast(count) }
 
-    /// Forgets what was written and keeps the room for it.
+    /// Removes all bytes and keeps the capacity.
     public mutating func removeAll() { storage.removeAll(keepingCapacity: true) }
 
     /// Appends a text's UTF-8, without its length.

@@ -5,10 +5,10 @@ internal import CCairnLinux
 
 /// CRC-32C (Castagnoli; RFC 3720 appendix B.4): finds damage, does not stop forgery.
 public struct CRC32C: Sendable {
-    /// The checksum of what has been added; 0 before that.
+    /// The checksum of the bytes added; 0 for none.
     public private(set) var value: UInt32 = 0
 
-    /// Starts with nothing.
+    /// Starts empty.
     public init() {}
 
     /// Adds bytes.

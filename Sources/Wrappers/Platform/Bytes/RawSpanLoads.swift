@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-// For inner loops over files whose offsets were checked when they were opened: each load still
-// checks its bounds and traps outside, but is inlined into the caller.
+// For inner loops over files whose offsets were checked on open: each load still checks its bounds
+// and traps outside, but is inlined into the caller.
 extension RawSpan {
     /// The byte at an offset; traps outside.
     @inlinable

@@ -9,14 +9,14 @@ internal import CSodium
 public struct SHA256: Sendable {
     private var state = crypto_hash_sha256_state()
 
-    /// Starts with nothing.
+    /// Starts empty.
     public init() { unsafe crypto_hash_sha256_init(&state) }
 
     /// Adds bytes.
     public mutating func update(_ bytes: RawSpan) {
         unsafe bytes.withUnsafeBytes { buffer in
             let bytes = unsafe buffer.bindMemory(to: UInt8.self)
-            // libsodium counts bits, and keeps what does not fill a block.
+            // libsodium counts bits, and buffers an incomplete block.
             let begun = Int(state.count / 8 % 64)
             let blocks = (buffer.count - (64 - begun) % 64) / 64
             guard blocks > 0 else { return unsafe updateByLibrary(bytes) }

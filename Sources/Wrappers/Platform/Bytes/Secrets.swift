@@ -4,7 +4,7 @@
 internal import CSodium
 internal import Glibc
 
-/// Passwords as libsodium keeps them: argon2id with a salt of its own in each text (RFC 9106).
+/// Password hashes of libsodium: argon2id with a salt of its own in each text (RFC 9106).
 ///
 /// Either call takes 64 MiB and some ten milliseconds, so callers bound how many run at once.
 public enum PasswordHash {
@@ -31,9 +31,9 @@ public enum PasswordHash {
     }
 }
 
-/// BLAKE2b with a key: who has the key can tell whether bytes came from another who has it.
+/// BLAKE2b with a key: a holder of the key can verify that bytes came from another holder.
 public enum KeyedHash {
-    /// How many bytes a digest and a key have.
+    /// Byte count of a digest and of a key.
     public static let byteCount = 32
 
     /// The digest of bytes; `key` has ``byteCount`` bytes.
@@ -46,7 +46,7 @@ public enum KeyedHash {
         return digest
     }
 
-    /// Compares in a time that does not depend on what differs.
+    /// Compares in constant time.
     public static func isEqual(_ first: [UInt8], _ second: [UInt8]) -> Bool {
         guard first.count == second.count else { return false }
         return unsafe sodium_memcmp(first, second, first.count) == 0

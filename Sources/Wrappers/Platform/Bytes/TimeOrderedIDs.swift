@@ -14,8 +14,8 @@ public enum TimeOrderedIDs {
     /// start anew at random in each process, forked ones too.
     public static func next() -> UUIDBits.Bytes {
         while true {
-            // The last one before the clock: whoever was held up in between must not take the
-            // others' progress for a clock that went back, and its exchange fails.
+            // Read before the clock: a thread delayed in between must not take the others' progress
+            // for a clock that went back, and its exchange fails.
             let before = last.load(ordering: .relaxed)
             let now = UUIDBits.ticks(nanoseconds: WallClock.microseconds() * 1_000)
             let isAhead = before >= now && before - now < ticksOfSecond

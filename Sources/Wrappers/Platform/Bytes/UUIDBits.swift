@@ -6,17 +6,17 @@ internal import Synchronization
 
 /// Random bytes from the operating system's generator.
 public enum RandomBytes {
-    /// `count` bytes that nobody can foretell.
+    /// `count` unpredictable bytes.
     public static func make(_ count: Int) -> [UInt8] {
         var generator = SystemRandomNumberGenerator()
         return (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
     }
 }
 
-/// Numbers that do not repeat in this process, from a start nobody can foretell: for ids that are
-/// made for every message, where asking the operating system each time would cost a system call.
+/// Numbers unique in this process, from an unpredictable start: for ids of messages, where a system
+/// call each time would be too costly.
 ///
-/// A forked process starts somewhere else.
+/// A forked process starts from another number.
 public enum UniqueNumbers {
     private static let state = Atomic<UInt64>(begin())
 

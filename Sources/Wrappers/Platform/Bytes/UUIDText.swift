@@ -11,13 +11,13 @@ public enum UUIDText {
         read(text, caseBit: 0x20, first: UInt8(ascii: "a"))
     }
 
-    /// As `words`, of a text.
+    /// Parses a text as `words` does.
     public static func words(_ text: String) -> (UInt64, UInt64)? {
         var text = text
         return text.withUTF8 { unsafe words(UnsafeRawBufferPointer($0).bytes) }
     }
 
-    /// As `words`, of small letters alone that follow this text.
+    /// Parses as `words` does, lower case only, after this prefix.
     public static func words(_ text: String, after prefix: StaticString) -> (UInt64, UInt64)? {
         var text = text
         return text.withUTF8 { bytes in
@@ -30,7 +30,7 @@ public enum UUIDText {
         }
     }
 
-    /// As `words`, of capitals alone.
+    /// Parses as `words` does, capitals only.
     public static func capitals(_ text: RawSpan) -> (UInt64, UInt64)? {
         read(text, caseBit: 0, first: UInt8(ascii: "A"))
     }

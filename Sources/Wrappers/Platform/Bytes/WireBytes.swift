@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-/// Bytes that are read from front to back: little-endian numbers, texts with their length in front.
+/// A reader of bytes from front to back: little-endian numbers, texts with a length prefix.
 ///
 /// Every read checks its bounds and throws; nothing traps, whatever the bytes are.
 public struct WireReader: Sendable {
     /// All the bytes.
     @usableFromInline let bytes: [UInt8]
-    /// Where the next read begins.
+    /// Offset of the next read.
     @inlinable public var offset: Int { place }
     @usableFromInline var place = 0
 
@@ -18,7 +18,7 @@ public struct WireReader: Sendable {
         place = 0...bytes.count ~= offset ? offset : bytes.count
     }
 
-    /// How many bytes are left.
+    /// Number of bytes left.
     @inlinable public var remaining: Int { bytes.count - offset }
 
     /// The next number.
@@ -60,7 +60,7 @@ public struct WireReader: Sendable {
         return count
     }
 
-    /// The next text: its length in bytes, then UTF-8; bytes that are none become U+FFFD.
+    /// The next text: its length in bytes, then UTF-8; invalid bytes become U+FFFD.
     @inlinable
     public mutating func text() throws(ByteReader.OutOfBounds) -> String {
         let count = try count(eachAtLeast: 1)
@@ -72,7 +72,7 @@ public struct WireReader: Sendable {
         }
     }
 
-    /// The next bytes, so many as said (≥ 0); lent for the call.
+    /// The next `count` (≥ 0) bytes; lent for the call.
     @inlinable
     public mutating func take<Value>(
         _ count: Int, _ body: (RawSpan) -> Value
@@ -90,7 +90,7 @@ public struct WireReader: Sendable {
         try take(try count(eachAtLeast: 1), body)
     }
 
-    /// Passes over the next bytes, their count in front, and says where they lie.
+    /// Skips the next bytes with their length prefix; returns their range.
     @inlinable
     public mutating func countedRange() throws(ByteReader.OutOfBounds) -> Range<Int> {
         let count = try count(eachAtLeast: 1)

@@ -13,7 +13,7 @@ public struct AppendedFile: ~Copyable, Sendable {
     public let path: String
     private var descriptor: Int32
 
-    /// Opens it, and makes it, mode 0600, where there is none.
+    /// Opens the file, or creates it with mode 0600.
     public init(path: String) throws(PlatformError) {
         self.path = path
         descriptor = try Self.open(path)
@@ -59,10 +59,10 @@ public struct AppendedFile: ~Copyable, Sendable {
     deinit { close(descriptor) }
 }
 
-/// What the system lends this process.
+/// Resource limits of this process.
 public enum ProcessLimits {
-    /// Lets this process have so many descriptors open at once, as far as it may raise the number
-    /// itself; false when it stays below.
+    /// Raises the limit of open descriptors to `count`, as far as the process may; false when it
+    /// stays below.
     public static func raiseDescriptors(to count: Int) -> Bool {
         var limits = rlimit()
         guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limits) == 0 else {
@@ -74,21 +74,20 @@ public enum ProcessLimits {
             && limits.rlim_cur >= UInt(count)
     }
 
-    /// Lets all threads share a few heaps, which give back what they no longer need.
+    /// Limits the allocator to a few heaps, shared by all threads, which return free memory.
     ///
-    /// For processes whose threads make large values and are done with them. Call it before there
+    /// For processes whose threads make large values and release them soon. Call it before there
     /// are many threads.
     ///
     /// - Parameters:
-    ///   - count: How many heaps.
-    ///   - keptByteCount: How much of what is free at their end they keep, and an eighth of it, 128
-    ///     KiB at most, is
-    ///     what they grow by; values greater than it and than 256 KiB get pages of their own.
+    ///   - count: Number of heaps.
+    ///   - keptByteCount: Free bytes at their end that they keep; they grow by an eighth of it, 128
+    ///     KiB at most; values greater than it and than 256 KiB get pages of their own.
     public static func shareHeaps(_ count: Int = 2, keptByteCount: Int = 8 << 20) {
         cairn_limit_heaps(Int32(count), Int32(clamping: keptByteCount))
     }
 
-    /// Bytes of memory that this process holds now; 0 where the system does not say.
+    /// Resident memory of this process in bytes; 0 when unknown.
     public static func residentByteCount() -> Int {
         var bytes = [UInt8](repeating: 0, count: 256)
         let file = unsafe open("/proc/self/statm", O_RDONLY | O_CLOEXEC)

@@ -9,7 +9,7 @@ public final class ByteSource: Sendable {
     private let path: String
     private let descriptor: Int32
 
-    /// Opens a path; `-` stands for standard input.
+    /// Opens a path; `-` is standard input.
     public init(path: String) throws(PlatformError) {
         self.path = path
         descriptor = path == "-" ? dup(0) : unsafe open(path, O_RDONLY | O_CLOEXEC)

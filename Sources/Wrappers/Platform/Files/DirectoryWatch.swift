@@ -3,16 +3,16 @@
 
 internal import Glibc
 
-/// Hears what happens to the files of one directory: inotify(7).
+/// Watches the files of one directory: inotify(7).
 ///
-/// A file that comes, goes, gets another name or mode, or is closed after it was written. What lies
-/// in directories inside is not heard of. File systems whose files change elsewhere (FUSE, NFS) may
-/// tell nothing.
+/// It reports a file that is created, removed, renamed, changes its mode, or is closed after a
+/// write. Subdirectories are not watched. File systems whose files change elsewhere (FUSE, NFS) may
+/// report nothing.
 @safe
 public final class DirectoryWatch: Sendable {
     private let descriptor: Int32
 
-    /// Begins to listen; throws what the system says: no such directory, or too many watches.
+    /// Begins to watch; throws the system's error: no such directory, or too many watches.
     public init(_ path: String) throws(PlatformError) {
         descriptor = inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC))
         guard descriptor >= 0 else {
@@ -21,7 +21,7 @@ public final class DirectoryWatch: Sendable {
         let events =
             IN_CLOSE_WRITE | IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_ATTRIB
         guard unsafe inotify_add_watch(descriptor, path, UInt32(events)) >= 0 else {
-            // `deinit` closes the descriptor, as of every object whose parts are all there.
+            // `deinit` closes the descriptor, since the object is fully initialised.
             throw PlatformError(operation: "inotify_add_watch", subject: path)
         }
     }

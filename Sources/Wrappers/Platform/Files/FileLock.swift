@@ -5,7 +5,7 @@ internal import Glibc
 
 /// An exclusive lock between processes: flock(2) on a file that holds the owner's process id.
 ///
-/// It ends with the process, however that ends.
+/// It ends with the process, in any way.
 public struct FileLock: ~Copyable, Sendable {
     private let descriptor: Int32
     /// The lock file.
@@ -14,7 +14,7 @@ public struct FileLock: ~Copyable, Sendable {
     /// Takes the lock without waiting; nil when another process (or another lock in this one) has
     /// it.
     ///
-    /// Makes the file when it is missing, mode 0600. Throws what open, flock or fstat say.
+    /// Creates the file if missing, mode 0600. Throws the errors of open, flock or fstat.
     public static func tryAcquire(_ path: String) throws(PlatformError) -> FileLock? {
         while true {
             let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
@@ -26,7 +26,7 @@ public struct FileLock: ~Copyable, Sendable {
                 if error.code == EINTR { continue }
                 throw error
             }
-            // Whoever released with `removingFile` may have unlinked what was just locked.
+            // A release with `removingFile` may have unlinked the file just locked.
             guard isStillAt(path, descriptor) else {
                 Glibc.close(descriptor)
                 continue
@@ -38,7 +38,7 @@ public struct FileLock: ~Copyable, Sendable {
         }
     }
 
-    /// The process id written by the present or last owner; nil when there is none to read.
+    /// The process id written by the present or last owner; nil when unreadable.
     public static func owner(of path: String) -> Int32? {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
@@ -64,8 +64,8 @@ public struct FileLock: ~Copyable, Sendable {
         self.path = path
     }
 
-    /// Whether the file that is locked is still the one at its path; false once somebody has
-    /// removed or replaced it, so that others can lock that path.
+    /// Whether the locked file is still the one at its path; false once it has been removed or
+    /// replaced, so that others can lock that path.
     public var isInPlace: Bool { Self.isStillAt(path, descriptor) }
 
     /// Gives the lock back; with `removingFile` the file goes too.

@@ -4,15 +4,15 @@
 internal import CCairnLinux
 internal import Glibc
 
-/// What the file system says of a path.
+/// Queries and operations on paths.
 public enum FileSystem {
-    /// How many bytes the file has; nil where there is none or it may not be looked at.
+    /// The file's byte count; nil when absent or inaccessible.
     public static func byteCount(of path: String) -> Int64? {
         var status = stat()
         return unsafe stat(path, &status) == 0 ? Int64(status.st_size) : nil
     }
 
-    /// What a path leads to.
+    /// The kind of a path's target.
     public enum Kind: Hashable, Sendable {
         /// A plain file.
         case file
@@ -24,7 +24,7 @@ public enum FileSystem {
         case other
     }
 
-    /// What there is at a path; nil where there is nothing or it may not be looked at.
+    /// The kind of the file at a path; nil when absent or inaccessible.
     public static func kind(of path: String, followingLinks: Bool = true) -> Kind? {
         var status = stat()
         let result =
@@ -45,23 +45,23 @@ public enum FileSystem {
         return unsafe String(cString: directory) + "/" + path
     }
 
-    /// The path from the root without links, `.` and `..`; nil where there is nothing.
+    /// The absolute path without links, `.` and `..`; nil for a missing file.
     public static func real(_ path: String) -> String? {
         guard let real = unsafe realpath(path, nil) else { return nil }
         defer { unsafe free(real) }
         return unsafe String(cString: real)
     }
 
-    /// The magic number statfs(2) gives for a path; throws what it says.
+    /// The magic number statfs(2) gives for a path; throws its error.
     public static func type(of path: String) throws(PlatformError) -> Int {
         let type = unsafe cairn_filesystem_type(path)
         guard type >= 0 else { throw PlatformError(operation: "statfs", subject: path) }
         return type
     }
 
-    /// Whether a file system of that number lies on another machine, where neither locks nor memory
-    /// shared between processes can be relied on: NFS, SMB (three numbers), AFS (two), Ceph, Coda,
-    /// NCP, Lustre, GPFS.
+    /// Whether a file system of that number is remote, where neither locks nor memory shared
+    /// between processes are reliable: NFS, SMB (three numbers), AFS (two), Ceph, Coda, NCP,
+    /// Lustre, GPFS.
     public static func isRemote(type: Int) -> Bool {
         switch type {
         case 0x6969, 0x517b, 0xff53_4d42, 0xfe53_4d42, 0x5346_414f, 0x6b41_4653, 0x00c3_6400,
@@ -71,8 +71,7 @@ public enum FileSystem {
         }
     }
 
-    /// What tells one state of a file from another; nil where there is none or it may not be looked
-    /// at.
+    /// The stamp of a file's state; nil when absent or inaccessible.
     public static func stamp(of path: String) -> FileStamp? {
         var status = stat()
         guard unsafe stat(path, &status) == 0 else { return nil }
@@ -83,7 +82,7 @@ public enum FileSystem {
             isPrivate: status.st_mode & 0o077 == 0)
     }
 
-    /// Sets a file's times to now; false where there is none or it may not be written.
+    /// Sets a file's times to now; false when absent or not writable.
     public static func touch(_ path: String) -> Bool {
         unsafe utimensat(AT_FDCWD, path, nil, 0) == 0
     }
@@ -104,14 +103,14 @@ public enum FileSystem {
     }
 }
 
-/// One state of a file, by what the file system says of it.
+/// One state of a file, by its metadata.
 public struct FileStamp: Hashable, Sendable {
     let inode: UInt64
-    /// How many bytes it has.
+    /// Byte count.
     public let byteCount: Int64
-    /// When its bytes or its times were last changed, in nanoseconds since 1970.
+    /// Time of the last change, in nanoseconds since 1970.
     public let modifiedNanoseconds: Int64
-    /// Whether nobody but its owner may read or write it.
+    /// Whether only its owner may read or write it.
     public let isPrivate: Bool
 
     /// Whether both are states of the same file, not of one put in its place.

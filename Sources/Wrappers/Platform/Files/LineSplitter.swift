@@ -3,15 +3,15 @@
 
 internal import Glibc
 
-/// Cuts bytes that arrive piece by piece into lines; pure.
+/// Splits chunks of bytes into lines; pure.
 ///
-/// It keeps at most `limit` bytes: a longer line is dropped, and said to be too long where it ends.
+/// It keeps at most `limit` bytes: a longer line is dropped, and reported as too long at its end.
 public struct LineSplitter: Sendable {
-    /// What a line is.
+    /// A line, or its loss.
     public enum Line: Hashable, Sendable {
         /// Its bytes, without the line feed or carriage return at its end.
         case bytes([UInt8])
-        /// It had more than so many bytes.
+        /// Longer than this many bytes.
         case tooLong(Int)
     }
 
@@ -19,7 +19,7 @@ public struct LineSplitter: Sendable {
     private var kept: [UInt8] = []
     private var isTooLong = false
 
-    /// Starts with nothing.
+    /// Starts empty.
     public init(limit: Int) { self.limit = limit }
 
     /// The lines that end in these bytes.
@@ -35,7 +35,7 @@ public struct LineSplitter: Sendable {
         return lines
     }
 
-    /// The last line, which has no end; nil where there is none.
+    /// The last line, without a line end; nil when empty.
     public mutating func finish() -> Line? { kept.isEmpty && !isTooLong ? nil : endLine() }
 
     private mutating func keep(_ bytes: ArraySlice<UInt8>) {
@@ -55,8 +55,7 @@ public struct LineSplitter: Sendable {
     }
 }
 
-/// Standard input that is no terminal, read by one thread until it ends or that is no longer
-/// wanted.
+/// Standard input that is not a terminal, read by one thread until it ends or is no longer needed.
 public enum StandardInput {
     /// Up to 4,096 bytes as soon as there are any; nil at the end of the input, or once `stop` is
     /// raised.

@@ -5,13 +5,13 @@ internal import Glibc
 
 /// Files that other processes append their output to, kept from growing without end.
 public enum LogFile {
-    /// Gives `path` the name `path.1`, replacing an older one; does nothing when there is no file.
+    /// Renames `path` to `path.1`, replacing an older one; does nothing without a file.
     public static func rotate(_ path: String) {
         unsafe _ = rename(path, path + ".1")
     }
 
-    /// When the file is longer than `limit` bytes, keeps its bytes as `path.1` and empties it,
-    /// while its writers (which must append) go on.
+    /// Rotates a file longer than `limit` bytes: keeps its bytes as `path.1` and empties it, while
+    /// its writers (which must append) go on.
     ///
     /// Lines written in between may be lost.
     public static func bound(_ path: String, to limit: Int64) {
@@ -33,7 +33,7 @@ public enum LogFile {
         return count > 0 ? unsafe write(target, piece, count) : count
     }
 
-    /// Appends a line, between those of other writers; nothing happens where there is no file.
+    /// Appends a line, between those of other writers; does nothing without a file.
     public static func append(_ line: String, to path: String) {
         let target = unsafe open(path, O_WRONLY | O_APPEND | O_CLOEXEC)
         guard target >= 0 else { return }
@@ -42,8 +42,7 @@ public enum LogFile {
         unsafe _ = write(target, bytes, bytes.count)
     }
 
-    /// The last line of the file that is not empty, at most 2,000 bytes of it; nil when there is
-    /// none.
+    /// The last non-empty line of the file, at most 2,000 bytes of it; nil for none.
     public static func lastLine(_ path: String) -> String? {
         let source = unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard source >= 0 else { return nil }

@@ -12,7 +12,7 @@ internal import Glibc
 public final class MappedFile: Sendable {
     // Never written after init, unmapped in deinit only.
     @usableFromInline nonisolated(unsafe) let base: UnsafeRawPointer?
-    /// How many bytes there are.
+    /// Number of bytes.
     public let byteCount: Int
     /// The path it was opened with.
     public let path: String
@@ -43,7 +43,7 @@ public final class MappedFile: Sendable {
         self.path = path
     }
 
-    /// Bytes in memory that are in no file, read-only from now on; `path` is what they are called.
+    /// Bytes in memory without a file, read-only from now on; `path` is their name in messages.
     public init(copying bytes: [UInt8], path: String) throws(MappingError) {
         var mapped: UnsafeRawPointer?
         if !bytes.isEmpty {
@@ -79,17 +79,17 @@ public final class MappedFile: Sendable {
             UnsafeRawBufferPointer(start: start + range.lowerBound, count: range.count))
     }
 
-    /// How the bytes are going to be read.
+    /// The expected access pattern.
     public enum Access: Sendable {
-        /// Here and there: read nothing ahead.
+        /// Random: read nothing ahead.
         case random
-        /// From front to back.
+        /// Sequential, from front to back.
         case sequential
-        /// Soon and all of it: start reading now.
+        /// All of it soon: read ahead now.
         case willNeed
     }
 
-    /// Tells the kernel how the bytes are going to be read; a hint, so it cannot fail.
+    /// Advises the kernel of the access pattern; a hint, so it cannot fail.
     public func advise(_ access: Access) {
         guard let address = unsafe base else { return }
         let advice =
@@ -108,7 +108,7 @@ public final class MappedFile: Sendable {
     }
 }
 
-/// Why a file could not be mapped.
+/// A failure to map a file.
 public struct MappingError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The file.
     public let path: String

@@ -41,7 +41,7 @@ public struct OutputFile: ~Copyable, Sendable {
         unsafe try write(bytes.span.bytes, at: place)
     }
 
-    /// Removes the name of a file; what has it open or mapped keeps it.
+    /// Removes the name of a file; open descriptors and mappings stay valid.
     public static func remove(_ path: String) { _ = unsafe unlink(path) }
 
     deinit { close(descriptor) }

@@ -18,8 +18,7 @@ public enum PrivateFiles {
         fileprivate var canClose: Bool { geteuid() == owner || geteuid() == 0 }
     }
 
-    /// Directories below each other that are looked into; what lies deeper is neither listed nor
-    /// closed.
+    /// Largest depth of directories visited; deeper ones are neither listed nor closed.
     public static let depthLimit = 32
 
     /// Sets the process's umask to 077: whatever it makes from now on, through any library, is its
@@ -41,16 +40,17 @@ public enum PrivateFiles {
     }
 
     /// Calls `body` with everything open to others in a directory and below it, contents before
-    /// their directory; links are neither followed nor listed, and what vanishes meanwhile is
-    /// passed over.
+    /// their directory.
+    ///
+    /// Links are neither followed nor listed, and files that vanish meanwhile are skipped.
     public static func forEachOpening(below path: String, _ body: (Opening) -> Void) {
         visit(resolved(path), depth: 0, body)
     }
 
-    /// Takes all permissions of others from what ``forEachOpening(below:_:)`` finds.
+    /// Removes all permissions of others from the results of ``forEachOpening(below:_:)``.
     ///
-    /// The directory itself comes last, so that an interrupted pass is seen and repeated. What the
-    /// process may not change stays as it is.
+    /// The directory itself comes last, so that an interrupted pass is seen and repeated. Files
+    /// that the process may not change stay as they are.
     public static func close(below path: String) {
         forEachOpening(below: path) { opening in
             guard opening.canClose else { return }
@@ -59,7 +59,7 @@ public enum PrivateFiles {
         }
     }
 
-    /// The directory itself where the path is a link to it.
+    /// The target directory of a path that is a link.
     private static func resolved(_ path: String) -> String {
         guard let name = unsafe realpath(path, nil) else { return path }
         defer { unsafe free(name) }

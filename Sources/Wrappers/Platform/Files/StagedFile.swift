@@ -4,12 +4,12 @@
 internal import CCairnLinux
 internal import Glibc
 
-/// A file being written, which becomes visible complete or not at all.
+/// A file that becomes visible complete or not at all.
 ///
-/// Until then it has no name (`O_TMPFILE`): one that is dropped, or whose process is killed, leaves
-/// nothing behind. Where the file system has no such files it has a hidden name, `.staged-…`, which
-/// a killed process leaves and nobody opens. Bytes are hashed as they are written. `publish` syncs
-/// the file, gives it its name, and syncs the directory. Used from one thread.
+/// Until published it has no name (`O_TMPFILE`): one that is dropped, or whose process is killed,
+/// leaves nothing behind. On file systems without such files it has a hidden name, `.staged-…`,
+/// which a killed process leaves and no process opens. Bytes are hashed as they are written.
+/// `publish` syncs the file, gives it its name, and syncs the directory. Used from one thread.
 @safe
 public struct StagedFile: ~Copyable {
     private let descriptor: Int32
@@ -18,7 +18,7 @@ public struct StagedFile: ~Copyable {
     private let hiddenPath: String?
     private var hash = SHA256()
     private var isPublished = false
-    /// How many bytes have been written.
+    /// Number of bytes written.
     public private(set) var byteCount: Int64 = 0
 
     /// Creates an empty file, mode 0600, in a directory of the file system it shall stay on.
@@ -89,7 +89,7 @@ public struct StagedFile: ~Copyable {
         }
     }
 
-    /// The SHA-256 of what has been written so far.
+    /// The SHA-256 of the bytes written so far.
     public var digest: SHA256.Digest { hash.finish() }
 
     /// Makes the bytes durable and gives them their name, on the same file system.
@@ -98,7 +98,7 @@ public struct StagedFile: ~Copyable {
     ///   - path: The file's name from now on.
     ///   - replacing: Whether a file of that name is replaced; otherwise it is left as it is.
     /// - Returns: Whether the name now stands for these bytes; false only when `replacing` is false
-    ///   and there was a file already.
+    ///   and the file existed.
     @discardableResult
     public consuming func publish(
         as path: String, replacing: Bool = true
@@ -107,7 +107,7 @@ public struct StagedFile: ~Copyable {
             throw PlatformError(operation: "fsync", subject: hiddenPath ?? directory)
         }
         if replacing {
-            // Only a rename replaces a file, and only what has a name is renamed.
+            // Only a rename replaces a file, and it needs a name to rename.
             let hidden = if let hiddenPath { hiddenPath } else { try named() }
             guard unsafe rename(hidden, path) == 0 else {
                 let error = PlatformError(operation: "rename", subject: path)

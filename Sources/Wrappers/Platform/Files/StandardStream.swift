@@ -5,9 +5,9 @@ internal import Glibc
 
 /// Standard output or standard error of a command, unbuffered.
 public enum StandardStream: Int32, Sendable {
-    /// Where answers go.
+    /// Standard output, for answers.
     case output = 1
-    /// Where diagnostics go.
+    /// Standard error, for diagnostics.
     case error = 2
 
     /// Writes everything, waiting while the reader is slow; false when the reader has gone or the
@@ -37,7 +37,7 @@ public enum StandardStream: Int32, Sendable {
 
 /// The program that runs, and its surroundings.
 public enum OwnProgram {
-    /// The path of the running program's file, links resolved; nil when the system does not say.
+    /// The path of the running program's file, links resolved; nil when unknown.
     public static func path() -> String? {
         var bytes = [CChar](repeating: 0, count: 4096)
         let count = unsafe readlink("/proc/self/exe", &bytes, bytes.count)
@@ -48,7 +48,7 @@ public enum OwnProgram {
     /// The number of the process it runs in.
     public static func processID() -> Int32 { getpid() }
 
-    /// The name of the user who runs it; nil when the system does not know one.
+    /// The name of the process's user; nil when the system has none.
     public static func userName() -> String? {
         guard let entry = unsafe getpwuid(geteuid()) else { return nil }
         return unsafe String(cString: entry.pointee.pw_name)

@@ -20,7 +20,7 @@ public struct TextLines: ~Copyable {
     private var isAtEnd = false
     /// The number of the line last returned; 1 for the first.
     public private(set) var lineNumber = 0
-    /// How many bytes of text have been read, after decompression.
+    /// Bytes of text read, after decompression.
     public private(set) var byteCount: Int64 = 0
 
     /// Opens a file.
@@ -98,7 +98,7 @@ public struct TextLines: ~Copyable {
     deinit { _ = unsafe gzclose_r(file) }
 }
 
-/// Why the text of a file could not be read.
+/// A failure to read the text of a file.
 public struct TextError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The file.
     public let path: String

@@ -5,7 +5,7 @@ internal import CZlib
 
 /// Bytes compressed with zlib (RFC 1950).
 public enum ZlibData {
-    /// The expanded bytes; nil unless they are whole and exactly so many.
+    /// The expanded bytes; nil unless complete and of exactly `count` bytes.
     public static func expand(_ bytes: [UInt8], count: Int) -> [UInt8]? {
         var expanded = [UInt8](repeating: 0, count: count)
         var length = uLong(count)

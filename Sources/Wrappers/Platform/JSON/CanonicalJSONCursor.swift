@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-/// A place in a JSON text of a form that is known beforehand: names in their order, no spaces,
-/// nothing escaped, as our own encoder writes it.
+/// A cursor in a JSON text of a known form: names in their order, no spaces, nothing escaped, as
+/// Cairn's own encoder writes it.
 ///
-/// Every step reads what the form has next, or throws `IrregularForm`; then nothing is known of the
-/// text, and a reader that knows all of JSON has to read it. It holds the offset only; every step
-/// is lent the bytes.
+/// Every step reads the next part of the form, or throws `IrregularForm`; then the text must be
+/// read by a full JSON reader. It holds the offset only; every step is lent the bytes.
 public struct CanonicalJSONCursor: Sendable {
     /// The text does not go on as its form has it.
     public struct IrregularForm: Error {
-        /// Says so.
+        /// Creates the error.
         @inlinable public init() {}
     }
 

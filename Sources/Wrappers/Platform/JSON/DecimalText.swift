@@ -57,7 +57,7 @@ public enum DecimalText {
         }
     }
 
-    /// How many positions are written into one piece of room.
+    /// Number of positions written into one buffer.
     private static let positionStride = 256
 
     private static func appendAny(_ x: Double, _ y: Double, to bytes: inout [UInt8]) {
@@ -123,7 +123,7 @@ private struct AppendedText: TextOutputStream {
 
     mutating func write(_ text: String) { bytes.append(contentsOf: text.utf8) }
 
-    // What the numbers of the standard library write to; without it they make a string.
+    // The output of the standard library's numbers; without it they make a string.
     mutating func _writeASCII(_ text: UnsafeBufferPointer<UInt8>) {
         unsafe bytes.append(contentsOf: text)
     }

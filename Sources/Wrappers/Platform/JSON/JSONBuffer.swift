@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-/// A JSON text (RFC 8259) that is being written: compact, each object's members in the order of
-/// their names' bytes, however they come.
+/// A JSON text (RFC 8259) being written: compact, each object's members sorted by the bytes of
+/// their names, in whatever order they come.
 ///
-/// Containers are opened one inside the other; what is written into an outer one ends those inside
-/// it. It knows what the site's own values need and gives up on the rest (``abandon()``), which is
-/// left to a writer that knows all of JSON: names with characters to be escaped, the same name
-/// twice in an object. One thread at a time.
+/// Containers nest; a write into an outer one closes those inside it. It supports the forms of the
+/// site's own values and gives up on others (``abandon()``), which are left to a full JSON writer:
+/// names with characters to be escaped, duplicate names in an object. One thread at a time.
 public struct JSONBuffer: ~Copyable {
     /// An object or an array that has been opened.
     public struct Container: Sendable {
@@ -18,19 +17,19 @@ public struct JSONBuffer: ~Copyable {
     private struct Level {
         let number: Int
         let isObject: Bool
-        /// Where its first member or element begins.
+        /// Offset of its first member or element.
         let start: Int
         /// The first of its members in `members`.
         let firstMember: Int
         var isEmpty = true
-        /// Whether each name so far lies behind the one before.
+        /// Whether the names so far are in order.
         var isSorted = true
-        /// How many of its names have letters beyond ASCII.
+        /// Number of its names beyond ASCII.
         var wideNameCount = 0
     }
 
     private struct Member {
-        /// Where its name's quote is.
+        /// Offset of its name's quote.
         let start: Int
         let nameByteCount: Int
 
@@ -54,10 +53,10 @@ public struct JSONBuffer: ~Copyable {
         members.reserveCapacity(32)
     }
 
-    /// Says that a full writer has to write the text.
+    /// Marks the text as left to a full JSON writer.
     public mutating func abandon() { isAbandoned = true }
 
-    /// How many bytes have been written.
+    /// Number of bytes written.
     public var byteCount: Int { bytes.count }
 
     /// The text; nil when it was abandoned.
@@ -70,21 +69,21 @@ public struct JSONBuffer: ~Copyable {
 
     /// A value that has begun.
     public struct Beginning: Sendable {
-        /// How many containers are open around it.
+        /// Number of enclosing open containers.
         public let depth: Int
-        /// Where its text begins.
+        /// Offset of its text.
         public let start: Int
         fileprivate let floor: Int
     }
 
-    /// Begins a value; until it ends nothing is written into the containers around it.
+    /// Begins a value; until it ends the containers around it are closed to writes.
     public mutating func beginValue() -> Beginning {
         defer { floor = levels.count }
         return Beginning(depth: levels.count, start: bytes.count, floor: floor)
     }
 
-    /// Ends the value that was begun last, with the containers that it has opened; abandons the
-    /// text where nothing was written.
+    /// Ends the value begun last, with the containers that it has opened; abandons the text for an
+    /// empty value.
     public mutating func endValue(_ value: Beginning) {
         close(downTo: value.depth)
         floor = value.floor
@@ -108,7 +107,7 @@ public struct JSONBuffer: ~Copyable {
         return Container(depth: levels.count - 1, number: openedCount)
     }
 
-    /// Whether what comes next may be written into a container; abandons the text if not.
+    /// Whether a write into a container is allowed; abandons the text if not.
     private mutating func enter(_ container: Container) -> Bool {
         let (depth, number) = (container.depth, container.number)
         guard depth >= floor, depth < levels.count, levels[depth].number == number else {
@@ -204,7 +203,7 @@ public struct JSONBuffer: ~Copyable {
     }
 
     /// Writes a number, the shortest text that reads back equal, whole ones without a fraction;
-    /// abandons the text for what JSON has no word for.
+    /// abandons the text for NaN and infinity.
     public mutating func real(_ value: Double) {
         guard value.isFinite else { return abandon() }
         if value == 0, value.sign == .minus { bytes.append(UInt8(ascii: "-")) }
@@ -212,7 +211,7 @@ public struct JSONBuffer: ~Copyable {
         dropFraction()
     }
 
-    /// The same of half the size.
+    /// Writes a single-precision number.
     public mutating func real(_ value: Float) {
         guard value.isFinite else { return abandon() }
         bytes += value.description.utf8
@@ -234,7 +233,7 @@ public struct JSONBuffer: ~Copyable {
 
     // MARK: Members in order
 
-    /// Ends the containers inside the outermost so many.
+    /// Ends the containers below a depth.
     private mutating func close(downTo depth: Int) {
         while levels.count > depth, let level = levels.popLast() {
             guard level.isObject else {

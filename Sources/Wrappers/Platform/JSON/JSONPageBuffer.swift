@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-/// A draft that several hold and write into in turn, as an encoder and its containers do.
+/// A draft shared by several writers in turn, as an encoder and its containers.
 ///
-/// One thread at a time. It lies behind a pointer: every use of a class's variable is watched for
+/// One thread at a time. It is behind a pointer: every use of a class's variable is checked for
 /// overlap at run time (SE-0176), which takes nearly as long as the writing.
 @safe
 public final class JSONPageBuffer {

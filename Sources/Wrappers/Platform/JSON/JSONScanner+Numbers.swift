@@ -43,7 +43,7 @@ extension JSONScanner {
         return number
     }
 
-    /// The text goes on with something that is no part of a number, in the end a zero.
+    /// The end of the number is followed by another byte, at the end of the text a zero.
     private static func nearest(_ digits: borrowing Span<UInt8>) -> Double? {
         let number = unsafe digits.withUnsafeBufferPointer { bytes -> Double? in
             guard let start = bytes.baseAddress else { return nil }

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-/// A JSON text (RFC 8259) taken apart in one pass: values by number, a container before what it
-/// holds, a member's name before its value.
+/// A JSON text (RFC 8259) parsed in one pass: values by number, a container before its contents, a
+/// member's name before its value.
 ///
-/// It knows what the site's own programs write and gives up on the rest, which is left to a reader
-/// that knows all of JSON: `init` is nil for text that is no JSON, and for names with escapes or
-/// beyond ASCII, `\u` escapes, twice the same name in an object, nesting beyond `depthLimit`.
-/// Numbers and strings are looked at when they are asked for. One thread at a time.
+/// It supports the forms written by the site's own programs and leaves others to a full JSON
+/// reader: `init` is nil for malformed text, and for names with escapes or beyond ASCII, `\u`
+/// escapes, duplicate names in an object, nesting beyond `depthLimit`. Numbers and strings are
+/// decoded on access. One thread at a time.
 @safe
 public final class JSONScanner {
-    /// What a value is.
+    /// The kind of a value.
     public enum Kind: UInt8, Sendable {
         /// The three words.
         case null, `false`, `true`
         /// A number, a string.
         case number, string
-        /// What holds others.
+        /// Containers.
         case array, object
         /// The name of a member; its value comes next.
         case name
@@ -31,13 +31,13 @@ public final class JSONScanner {
     struct Node {
         var kind: Kind
         var hasEscapes = false
-        /// Where its bytes begin, for a string and a name after the quote.
+        /// Offset of its bytes, for a string and a name after the quote.
         var offset: UInt32
         /// Its bytes; of a container how many elements or members it has.
         var count: UInt32 = 0
-        /// The number of what comes after it and all it holds.
+        /// The number of the node after it and all its contents.
         var next: UInt32 = 0
-        /// Of an object, the member to look at first: that behind the one asked for last.
+        /// Of an object, the first member to compare: the one after the last access.
         var cursor: UInt32 = 0
         /// Of a name, its first eight bytes.
         var head: UInt64 = 0
@@ -51,8 +51,7 @@ public final class JSONScanner {
     private var nodeCapacity: Int
     private var place = 0
 
-    /// Whether something was asked for that a full reader might see otherwise: what was read is not
-    /// to be used.
+    /// Whether an access may differ from that of a full reader: the result must be discarded.
     public private(set) var isAbandoned = false
 
     /// Copies a text and takes it apart; nil when it is not for this reader.
@@ -78,7 +77,7 @@ public final class JSONScanner {
         unsafe nodes.deallocate()
     }
 
-    /// Says that a full reader has to read the text.
+    /// Marks the text as left to a full JSON reader.
     public func abandon() { isAbandoned = true }
 
     // MARK: Taking apart
@@ -140,7 +139,7 @@ public final class JSONScanner {
         return true
     }
 
-    /// From after the quote to the next one.
+    /// Scans from after the quote to the next one.
     private func string(_ kind: Kind) -> Bool {
         let start = place + 1
         var end = start
@@ -308,17 +307,17 @@ public final class JSONScanner {
         return true
     }
 
-    // MARK: Asking
+    // MARK: Access
 
     private func node(_ number: Int) -> Node {
         precondition(number >= 0 && number < nodeCount, "a JSON text has no value \(number)")
         return unsafe nodes[number]
     }
 
-    /// What a value is; the first is number 0.
+    /// The kind of a value; the first is number 0.
     public func kind(_ value: Int) -> Kind { node(value).kind }
 
-    /// How many elements or members a container has.
+    /// Number of elements or members of a container.
     public func count(_ container: Int) -> Int { Int(node(container).count) }
 
     /// The number of the value after this one and all it holds.

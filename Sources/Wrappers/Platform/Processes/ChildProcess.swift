@@ -8,9 +8,9 @@ internal import Glibc
 ///
 /// Used from the thread that started it: an attached child gets SIGTERM when that *thread* ends.
 public struct ChildProcess: ~Copyable, Sendable {
-    /// How a process ended.
+    /// The end of a process.
     public enum End: Hashable, Sendable {
-        /// It exited with a status.
+        /// An exit with a status.
         case status(Int32)
         /// A signal killed it.
         case signal(Int32)
@@ -28,13 +28,13 @@ public struct ChildProcess: ~Copyable, Sendable {
     public let processID: Int32
     private var seen: End?
 
-    /// Starts a program with empty standard input, and standard output and error going to the end
-    /// of the file at `logPath` (made with mode 0600).
+    /// Starts a program with empty standard input, and standard output and error appended to the
+    /// file at `logPath` (created with mode 0600).
     ///
     /// - Parameters:
     ///   - path: The program.
     ///   - arguments: Its arguments, the program's own name left out.
-    ///   - logPath: Where its output goes.
+    ///   - logPath: The file for its output.
     ///   - isDetached: Whether it has a session of its own and outlives the caller.
     public init(
         path: String, arguments: [String], logPath: String, isDetached: Bool = false
@@ -51,7 +51,7 @@ public struct ChildProcess: ~Copyable, Sendable {
         seen = nil
     }
 
-    /// How it ended; nil while it runs.
+    /// The end of the process; nil while it runs.
     ///
     /// Never blocks.
     public mutating func end() -> End? {
@@ -64,13 +64,13 @@ public struct ChildProcess: ~Copyable, Sendable {
         return seen
     }
 
-    /// Sends SIGTERM or SIGKILL; does nothing once its end was seen.
+    /// Sends SIGTERM or SIGKILL; does nothing once its end was observed.
     public func demand(_ demand: Demand) {
         guard seen == nil else { return }
         kill(processID, demand == .end ? SIGTERM : SIGKILL)
     }
 
-    /// Sends SIGTERM to a process that is not one's child; false when there is none or one may not.
+    /// Sends SIGTERM to a process that is not a child; false when absent or not permitted.
     public static func askToEnd(processID: Int32) -> Bool { kill(processID, SIGTERM) == 0 }
 }
 

@@ -18,7 +18,7 @@ public enum LoopbackPort {
         return unsafe withAddress(port) { unsafe bind(descriptor, $0, $1) } != 0
     }
 
-    /// The status code of a GET request for `path`; nil when nobody answers HTTP within the time.
+    /// The status code of a GET request for `path`; nil without an HTTP answer within the time.
     public static func httpStatus(port: UInt16, path: String, milliseconds: Int) -> Int? {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         guard descriptor >= 0 else { return nil }

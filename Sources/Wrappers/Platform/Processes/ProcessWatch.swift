@@ -25,16 +25,15 @@ public final class ProcessWatch: Sendable {
     deinit { close(descriptor) }
 }
 
-/// What the system says about a directory that must belong to one user alone.
+/// Checks and creation of directories private to one user.
 public enum PrivateDirectory {
-    /// Makes it, closed to others from its first moment, where nothing has the path yet; throws
-    /// what mkdir(2) says.
+    /// Creates the directory, closed to others from its first moment; throws the error of mkdir(2).
     public static func make(at path: String) throws(PlatformError) {
         guard unsafe mkdir(path, 0o700) != 0, errno != EEXIST else { return }
         throw PlatformError(operation: "mkdir", subject: path)
     }
 
-    /// Makes one whose name nobody can foretell, closed to others from its first moment, and
+    /// Creates a directory with an unpredictable name, closed to others from its first moment;
     /// returns its path: `prefix` and six characters.
     public static func makeTemporary(prefix: String) throws(PlatformError) -> String {
         var path = Array((prefix + "XXXXXX").utf8CString)
@@ -44,8 +43,8 @@ public enum PrivateDirectory {
         return String(decoding: path.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    /// What is wrong with it, as half a sentence; nil when it exists, is a directory, belongs to
-    /// the caller's user and is closed to everybody else (0700 or stricter).
+    /// The fault of a directory, as half a sentence; nil when it exists, is a directory, belongs to
+    /// the caller's user and is closed to all others (0700 or stricter).
     public static func fault(at path: String) -> String? {
         var status = stat()
         guard unsafe stat(path, &status) == 0 else {

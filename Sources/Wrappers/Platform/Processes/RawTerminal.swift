@@ -10,7 +10,7 @@ internal import Glibc
 /// There is one terminal per process, so make one of these at a time. Every method but ``wake()``
 /// belongs to the thread that reads keys; ``wake()`` may be called from any.
 public struct RawTerminal: ~Copyable, Sendable {
-    /// Why ``wait(milliseconds:)`` returned.
+    /// The reasons why ``wait(milliseconds:)`` returned.
     public struct Wakes: OptionSet, Sendable {
         /// The bits.
         public let rawValue: Int32
@@ -38,7 +38,7 @@ public struct RawTerminal: ~Copyable, Sendable {
 
     deinit { cairn_terminal_leave() }
 
-    /// Puts the terminal back; a second call does nothing.
+    /// Restores the terminal; idempotent.
     public func leave() { cairn_terminal_leave() }
 
     /// Hands the terminal back to the shell as Ctrl-Z does; returns when the process is continued.
@@ -55,8 +55,8 @@ public struct RawTerminal: ~Copyable, Sendable {
     /// Makes the present or next wait return; any thread.
     public static func wake() { cairn_terminal_wake() }
 
-    /// What can be read after a wait said ``Wakes/input``, at most 4,096 bytes; nil when the
-    /// terminal has gone.
+    /// The available input after ``Wakes/input``, at most 4,096 bytes; nil when the terminal has
+    /// gone.
     public func read() -> [UInt8]? {
         var isGone = false
         let bytes = unsafe [UInt8](unsafeUninitializedCapacity: 4096) { buffer, count in
@@ -81,10 +81,10 @@ public struct RawTerminal: ~Copyable, Sendable {
         }
     }
 
-    /// Columns and rows in character cells; 80 by 24 when the terminal does not say.
+    /// Columns and rows in character cells; 80 by 24 when unknown.
     public func size() -> (columns: Int, rows: Int) { Self.outputSize() ?? (80, 24) }
 
-    /// The size of the terminal on standard output, raw or not; nil when there is none.
+    /// The size of the terminal on standard output, raw or not; nil without a terminal.
     public static func outputSize() -> (columns: Int, rows: Int)? {
         var columns: Int32 = 0
         var rows: Int32 = 0

@@ -5,10 +5,9 @@ internal import Glibc
 
 /// A secret as its owner gives it to a command: typed unseen, or as a line of standard input.
 public enum SecretInput {
-    /// The next line of standard input, without its end; nil at the end, and when Ctrl-C was typed.
+    /// The next line of standard input, without its end; nil at the end, and after Ctrl-C.
     ///
-    /// On a terminal `prompt` is written to standard error first, and what is typed does not show.
-    /// Blocks.
+    /// On a terminal `prompt` is written to standard error first, and input is not echoed. Blocks.
     public static func read(prompt: String) -> String? {
         var modes = termios()
         guard isatty(STDIN_FILENO) == 1, unsafe tcgetattr(STDIN_FILENO, &modes) == 0 else {

@@ -4,11 +4,10 @@
 internal import CCairnLinux
 internal import Glibc
 
-/// What a process does when it is asked to end.
+/// Handling of termination signals.
 public enum TerminationWatch {
-    /// From now on the first SIGTERM or SIGINT runs `onFirst` on a thread of its own, and a second
-    /// one ends the process at once with status 128 + its number, whatever else the process is
-    /// doing.
+    /// Runs `onFirst` on a thread of its own at the first SIGTERM or SIGINT; a second one ends the
+    /// process at once with status 128 + its number, whatever else the process is doing.
     ///
     /// Once per process; throws when the system has no descriptor or thread left.
     public static func start(_ onFirst: @escaping @Sendable () -> Void) throws(PlatformError) {
@@ -25,6 +24,6 @@ public enum TerminationWatch {
         }
     }
 
-    /// From now on SIGHUP, which a closed terminal and `logrotate` send, changes nothing.
+    /// Ignores SIGHUP from now on, which a closed terminal and `logrotate` send.
     public static func ignoreHangUp() { _ = Glibc.signal(SIGHUP, SIG_IGN) }
 }

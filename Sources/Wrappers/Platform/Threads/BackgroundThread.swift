@@ -3,9 +3,9 @@
 
 internal import Synchronization
 
-/// Work that a thread of its own does while the caller goes on; for callers that may block.
+/// Work on a dedicated thread while the caller continues; for callers that may block.
 ///
-/// Dropping it waits for the work to end.
+/// Releasing it waits for the work to end.
 public final class BackgroundThread<Value: Sendable>: Sendable {
     private final class Outcome: Sendable {
         let result = Mutex<Result<Value, any Error>?>(nil)
@@ -24,7 +24,7 @@ public final class BackgroundThread<Value: Sendable>: Sendable {
         }
     }
 
-    /// What came of it; waits for the end, blocking, and throws what the work threw.
+    /// The result; waits for the end, blocking, and throws the error of the work.
     public func value() throws -> Value {
         thread.join()
         guard let result = outcome.result.withLock({ $0 }) else {

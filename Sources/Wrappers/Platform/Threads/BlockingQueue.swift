@@ -5,10 +5,10 @@ internal import Glibc
 
 /// A bounded first-in-first-out queue between threads.
 ///
-/// An element that is taken is let go of at once. An empty queue keeps a page of memory or two,
-/// however long it was before.
+/// A taken element is released at once. An empty queue keeps a page of memory or two, however long
+/// it was before.
 ///
-/// Takers block, so only threads of one's own (`PinnedThread`) may take; anybody may `tryPush`.
+/// Takers block, so only dedicated threads (`PinnedThread`) may take; any thread may `tryPush`.
 public final class BlockingQueue<Element: Sendable>: @unchecked Sendable {
     // `@unchecked`: every access to the state below holds `gate`. Inlinable: each message of the
     // bus goes through one, and unspecialised an array costs several times as much.
@@ -33,7 +33,7 @@ public final class BlockingQueue<Element: Sendable>: @unchecked Sendable {
         return body()
     }
 
-    /// How many elements wait.
+    /// Number of queued elements.
     @inlinable public var count: Int { locked { waitingCount } }
 
     @inlinable internal var waitingCount: Int { leaving.count + arrived.count }
@@ -63,7 +63,7 @@ public final class BlockingQueue<Element: Sendable>: @unchecked Sendable {
         }
     }
 
-    /// Adds an element whatever the bound, for what is bounded elsewhere.
+    /// Adds an element beyond the bound, for work that is bounded elsewhere.
     ///
     /// Never blocks; false when the queue is closed.
     @inlinable
@@ -157,9 +157,9 @@ public final class BlockingQueue<Element: Sendable>: @unchecked Sendable {
         if arrived.isEmpty, arrived.capacity > kept { arrived = [] }
     }
 
-    /// Lets no more elements in; what is inside can still be taken.
+    /// Closes the queue to new elements; those inside can still be taken.
     ///
-    /// Wakes everybody.
+    /// Wakes every waiting thread.
     @inlinable
     public func close() {
         locked {
@@ -173,7 +173,7 @@ public final class BlockingQueue<Element: Sendable>: @unchecked Sendable {
 @safe
 @usableFromInline
 internal final class QueueGate: @unchecked Sendable {
-    // `@unchecked`: the pointers never change, and what they point at is made for many threads.
+    // `@unchecked`: the pointers never change, and their targets are thread-safe.
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let notEmpty: UnsafeMutablePointer<pthread_cond_t>
     private let notFull: UnsafeMutablePointer<pthread_cond_t>

@@ -4,7 +4,7 @@
 internal import Glibc
 internal import Synchronization
 
-/// Time that only goes forward, from an unknown start; it goes on while the machine sleeps.
+/// Monotonic time, from an unknown start; it continues while the machine sleeps.
 public enum MonotonicClock {
     /// Nanoseconds (CLOCK_BOOTTIME).
     public static func nanoseconds() -> Int64 { read(CLOCK_BOOTTIME) }
@@ -23,8 +23,7 @@ public enum WallClock {
         read(CLOCK_REALTIME) / 1000 + offset.load(ordering: .relaxed)
     }
 
-    /// Has this process see another time than the system's, by so much; for tests of clocks that
-    /// are wrong.
+    /// Offsets this process's wall clock from the system's; for tests of wrong clocks.
     public static func setOffset(microseconds: Int64) {
         offset.store(microseconds, ordering: .relaxed)
     }

@@ -4,11 +4,11 @@
 internal import CCairnLinux
 internal import Glibc
 
-/// Work on a thread that the kernel keeps from everything but the files it is for.
+/// Work on a thread that the kernel restricts to the files it is for.
 ///
-/// Filters and rules belong to a thread and to those it starts, so the rest of the process goes on
-/// as it was. They hold against what a library is led to by what it reads; against code that a file
-/// brings into the process they do not, since threads share their memory.
+/// Filters and rules belong to a thread and to those it starts, so the rest of the process is
+/// unaffected. They hold against references in untrusted input; against code injected by a file
+/// they do not, since threads share their memory.
 public enum Confinement {
     /// A wall around the work.
     public enum Wall: String, Hashable, Sendable, CaseIterable, Codable {
@@ -18,8 +18,8 @@ public enum Confinement {
         case calls
     }
 
-    /// The walls that this kernel lets a thread put up around itself, tried once, on a thread that
-    /// does nothing else.
+    /// The walls that this kernel lets a thread put up around itself, probed once, on a dedicated
+    /// thread.
     public static let walls: [Wall] = {
         let tried = try? BackgroundThread("walls") {
             Wall.allCases.filter { wall in
@@ -32,27 +32,27 @@ public enum Confinement {
         return tried ?? []
     }()
 
-    /// Files that any work may need: libraries, tables of character sets and time zones, what the
-    /// memory is.
+    /// Files that any work may need: libraries, tables of character sets and time zones,
+    /// information on memory.
     private static let system: [String] = [
         "/usr/lib", "/usr/lib64", "/usr/share", "/lib", "/lib64", "/etc/ld.so.cache",
         "/etc/localtime", "/etc/timezone", "/proc/meminfo", "/proc/cpuinfo", "/proc/self/status",
         "/sys/devices/system/cpu", "/dev/null", "/dev/zero", "/dev/urandom",
     ]
 
-    /// Tables of GDAL and PROJ that lie elsewhere.
+    /// Variables that relocate tables of GDAL and PROJ.
     private static let variables = ["GDAL_DATA", "PROJ_DATA", "PROJ_LIB"]
 
-    /// Runs `body` on a thread of its own behind ``walls``, and waits for its end, blocking.
+    /// Runs `body` on a dedicated thread behind ``walls``, and waits for its end, blocking.
     ///
-    /// `body` must give no work to threads that outlive it or were there before: what it starts
-    /// itself is behind the same walls. Throws what `body` throws, and `PlatformError` when there
-    /// is no thread left, or the kernel refuses a wall that it had let pass before; then nothing
-    /// has run.
+    /// `body` must give no work to threads that outlive it or existed before: threads that it
+    /// starts are behind the same walls. Throws the errors of `body`, and `PlatformError` when no
+    /// thread can be created, or the kernel refuses a wall that it allowed before; then nothing has
+    /// run.
     ///
     /// - Parameters:
-    ///   - reading: Files and directories that may be read, with all that lies in them; absolute.
-    ///   - writing: Directories in which anything may be done.
+    ///   - reading: Absolute paths of readable files and directories, with all of their contents.
+    ///   - writing: Directories with full access.
     public static func run<Value>(
         _ name: String, reading: [String], writing: [String], _ body: () throws -> Value
     ) throws -> Value {
@@ -98,7 +98,7 @@ public enum Confinement {
             readable, Int32(readable.count), writable, Int32(writable.count)) == 0
     }
 
-    /// What the thread does for the caller.
+    /// The work of the thread.
     private final class Work<Value>: @unchecked Sendable {
         // The caller waits for the thread's end before it looks, so one thread at a time has these.
         private var body: (() throws -> Value)?

@@ -3,12 +3,12 @@
 
 public import CCairnLinux
 
-/// Many comparisons at once, by the widest instructions that the processor has.
+/// Many comparisons at once, by the widest instructions of the processor.
 ///
-/// Nothing is computed but comparisons, so results are the same everywhere. Swift compiles
-/// comparisons of many lanes, and sums over them, to loops over the lanes.
+/// Only comparisons are computed, so results are the same everywhere. Swift compiles comparisons of
+/// many lanes, and sums over them, to loops over the lanes.
 public enum Lanes {
-    /// Which instructions to use; the others are there for comparison.
+    /// The instruction set; the slower ones are there for comparison.
     public enum Instructions: CaseIterable, Sendable {
         case plain, avx2, best
 
@@ -23,9 +23,9 @@ public enum Lanes {
         }
     }
 
-    /// Which of sixteen rectangles share a point with the one given: one bit each.
+    /// A bit for each of sixteen rectangles that intersects the given one.
     ///
-    /// `block` are 64 numbers: the smallest x of all, the smallest y, the largest x, the largest y.
+    /// `block` is 64 numbers: the smallest x of all, the smallest y, the largest x, the largest y.
     @unsafe @inlinable
     @inline(__always)
     public static func meets(
@@ -35,12 +35,12 @@ public enum Lanes {
         unsafe cairn_lanes_meets(instructions.number, block, minX, minY, maxX, maxY)
     }
 
-    /// What comparing says of segments and a ray towards +x.
+    /// The comparison of segments with a ray towards +x.
     public struct Crossings: Hashable, Sendable {
         /// Those that cross the ray, wholly to the right of where it starts; one bit each.
         public var sure: UInt64
-        /// Those that do not and lie neither wholly above, nor below, nor to the left: they have to
-        /// be looked at.
+        /// Segments that do not and are neither wholly above, nor below, nor to the left: they need
+        /// an exact test.
         public var open: UInt64
 
         @inlinable

@@ -78,11 +78,9 @@ public final class PinnedThread: Sendable {
         }
     }
 
-    /// Lets another thread that waits for the caller's processor have it first; at once where there
-    /// is none.
+    /// Yields the caller's processor to another waiting thread; returns at once without one.
     ///
-    /// For a thread that is about to sleep: what the other makes meanwhile is then there without a
-    /// wake-up.
+    /// For a thread that is about to sleep: the other's output is then there without a wake-up.
     public static func giveWay() { sched_yield() }
 
     /// The calling thread's kernel id.

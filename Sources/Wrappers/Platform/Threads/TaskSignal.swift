@@ -3,8 +3,8 @@
 
 /// Wakes one waiting task from any thread.
 ///
-/// Signals before a wait melt into one, and end it at once; whoever waits looks for itself what has
-/// happened.
+/// Signals before a wait coalesce into one, and end it at once; the waiter checks its own
+/// condition.
 public final class TaskSignal: Sendable {
     private let stream: AsyncStream<Void>
     private let continuation: AsyncStream<Void>.Continuation

@@ -16,14 +16,14 @@ public struct ThreadJob: Sendable {
         unsafe job.runSynchronously(on: executor.asUnownedSerialExecutor())
     }
 
-    /// The same as the work of a task that prefers the executor.
+    /// Runs the job as the work of a task that prefers the executor.
     public func run(for executor: some TaskExecutor) {
         unsafe job.runSynchronously(on: executor.asUnownedTaskExecutor())
     }
 }
 
 extension SerialExecutor {
-    /// What an actor returns from `unownedExecutor`; the actor must keep the executor alive.
+    /// The result of an actor's `unownedExecutor`; the actor must keep the executor alive.
     @safe public var unownedReference: UnownedSerialExecutor {
         unsafe asUnownedSerialExecutor()
     }
