@@ -9,7 +9,7 @@ internal import Site
 internal import Tables
 
 extension BatchGeocode {
-    /// Geocodes one run of rows into a blob of as many rows.
+    /// Geocodes one range of rows into a blob of as many rows.
     static func geocodeRows(
         _ context: ChunkContext, geocoder open: (String) throws -> RowGeocoder
     ) throws -> ChunkOutcome {

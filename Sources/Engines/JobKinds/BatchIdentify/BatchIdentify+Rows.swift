@@ -8,7 +8,7 @@ internal import Site
 internal import Tables
 
 extension BatchIdentify {
-    /// Answers one run of queries into a blob of as many lines.
+    /// Answers one range of queries into a blob of as many lines.
     static func identifyRows(
         _ context: ChunkContext, _ identifier: any RowIdentifier
     ) throws -> ChunkOutcome {
@@ -40,9 +40,9 @@ extension BatchIdentify {
         return ChunkOutcome(blob: blob)
     }
 
-    /// What every query has in common, on the map as it was.
+    /// The request shared by all queries, on the map at its past moment.
     ///
-    /// Throws `invalidParameter` where the spatial reference is not known.
+    /// Throws `invalidParameter` for an unknown spatial reference.
     private static func template(
         _ settings: BatchSettings, _ identifier: any RowIdentifier, _ context: ChunkContext
     ) throws -> IdentifyRequest {
@@ -60,8 +60,8 @@ extension BatchIdentify {
         return try settings.template(map, at: position)
     }
 
-    /// The sequence number as of which the map is asked: of a time the one that its answer tells,
-    /// and never one after the job's own.
+    /// The sequence number at which the map is queried: for a time, the resolved one that the
+    /// answer states, and never one after the job's own.
     private static func position(
         _ settings: BatchSettings, _ identifier: any RowIdentifier, _ context: ChunkContext
     ) throws -> Int64 {
@@ -74,7 +74,7 @@ extension BatchIdentify {
         return min(answer.sequence, settings.submitted)
     }
 
-    /// Asks again while the log is not known so far: this worker may have just been started.
+    /// Retries while the sequence number is not known yet: this worker may have just been started.
     private static func patiently<Value>(
         _ context: ChunkContext, _ ask: () throws(Failure) -> Value
     ) throws -> Value {
@@ -90,7 +90,8 @@ extension BatchIdentify {
         return try ask()
     }
 
-    /// A line; what is wrong with a query alone is its answer, anything else ends the attempt.
+    /// Answers one line; an invalid query is answered with its error, any other failure ends the
+    /// attempt.
     private static func answer(
         _ query: BatchQuery, _ identifier: any RowIdentifier, _ context: ChunkContext
     ) throws -> Data {
@@ -106,8 +107,8 @@ extension BatchIdentify {
         return try CairnJSON.encode(BatchAnswer(query, result)) + [UInt8(ascii: "\n")]
     }
 
-    /// Puts the chunks' lines behind each other and counts them: a product with a line too few or
-    /// too many is never made.
+    /// Concatenates the chunks' lines, in order, and counts them: a wrong number of lines fails the
+    /// job.
     static func assemble(_ context: ChunkContext) throws -> ChunkOutcome {
         let input = try context.input(AssembleInput.self)
         let parts = context.assignment.gathered.compactMap(\.self)

@@ -8,24 +8,24 @@ internal import Platform
 internal import Site
 internal import Tables
 
-/// Answers one identify at a time, on maps as they were; what the identify process brings along.
+/// Answers single identify requests on past maps; provided by identify workers.
 public protocol RowIdentifier: Sendable {
-    /// A map as it was at a sequence number; throws `Failure`: `notFound`, and `timedOut` when that
-    /// is not known yet.
+    /// A map at a sequence number; throws `Failure`: `notFound`, and `timedOut` when the number is
+    /// not known yet.
     func map(named name: MapName, at position: Int64) throws(Failure) -> MapDescription
 
-    /// Answers; throws `Failure` (`cancelled`) soon after `isCancelled` says so.
+    /// Answers a request; throws `Failure` (`cancelled`) soon after `isCancelled` returns true.
     func answer(
         _ request: IdentifyRequest, isCancelled: @escaping @Sendable () -> Bool
     ) throws(Failure) -> IdentifyAnswer
 }
 
-/// The job kind `BatchIdentify`: a file of queries in, JSON Lines out, one line for each query.
+/// The job kind `BatchIdentify`: takes a file of queries, returns JSON Lines, one line per query.
 ///
-/// `BatchSettings` has its parameters. The maps are asked as they were when the job was submitted
-/// (or at `at`), so the product does not depend on when, or where, its chunks run.
+/// `BatchSettings` has its parameters. The maps are queried as of the job's submission (or `at`),
+/// so the product does not depend on when, or where, its chunks run.
 public enum BatchIdentify: JobKindDefinition {
-    /// Published: a map asked at many places.
+    /// The published description.
     public static let description = JobKindDescription(
         kind: .batchIdentify, summary: "Asks a map what is at each place.",
         input: "JSON Lines or CSV, one place on each line",
@@ -60,14 +60,14 @@ public enum BatchIdentify: JobKindDefinition {
             .flag("explain", "Whether answers say what came of every layer."),
         ], reads: [.map(parameter: "map", moment: "at")], inputNamesBlobs: false)
 
-    /// The smallest number of queries in a chunk.
+    /// Smallest number of queries in a chunk.
     public static let queriesPerChunk = 500
-    /// The most chunks a file is cut into; larger files get larger chunks.
+    /// Limit of chunks per file; larger files get larger chunks.
     public static let maximumChunkCount = 4_000
-    /// The largest input file in bytes.
+    /// Size limit of the input file, in bytes.
     public static let maximumInputByteCount: Int64 = 4 << 30
 
-    /// The work order of `identifyRows`: a run of whole records of the input file.
+    /// The input of `identifyRows`: a range of whole records of the input file.
     struct RowsInput: Codable, Hashable, Sendable {
         var start: Int
         var end: Int
@@ -76,16 +76,16 @@ public enum BatchIdentify: JobKindDefinition {
         var firstLine: Int
         var format: BatchFormat
         var columns: BatchColumns?
-        /// How a table is written; nil for UTF-8 and commas.
+        /// The text form of a table; nil for UTF-8 and commas.
         var form: TableForm?
     }
 
-    /// The work order of `assemble`.
+    /// The input of `assemble`.
     struct AssembleInput: Codable, Hashable, Sendable {
         var queryCount: Int
     }
 
-    /// Cuts the file, answers its runs of queries, joins them.
+    /// Splits the file, answers its ranges of queries, concatenates the answers.
     public static let operations = [plan, identifyRows, assemble]
 
     static let plan = JobOperation.files("plan") { try plan($0) }
@@ -106,7 +106,7 @@ public enum BatchIdentify: JobKindDefinition {
         return try BatchGeocode.open(blob, context)
     }
 
-    /// Hands out the records of a range of the file, read in pieces of 256 KiB.
+    /// Calls `body` with the records of a range of the file, read in pieces of 256 KiB.
     static func scan(
         _ file: MappedFile, _ range: Range<Int>, _ records: BatchRecords, _ context: ChunkContext,
         _ body: (BatchRecord) throws -> Void
@@ -140,11 +140,11 @@ struct BatchSettings {
     var definitions: [LayerID: String]
     var form: IdentifyForm
     var asOf: AsOf
-    /// The job's own sequence number; nothing later is asked.
+    /// The job's own sequence number, the latest that may be queried.
     var submitted: Int64
     var format: BatchFormat?
 
-    /// Reads them; throws `Failure` (`invalidParameter`) naming the one at fault.
+    /// Reads the parameters; throws `Failure` (`invalidParameter`) naming the invalid one.
     init(_ assignment: ChunkAssignment) throws(Failure) {
         let texts = try ParameterTexts(assignment.parameters, of: BatchIdentify.description)
         guard let name = texts["map"], let map = MapName(rawValue: name) else {
@@ -199,7 +199,7 @@ struct BatchSettings {
         }
     }
 
-    /// A request that searches no layer: what it comes to is decided by the map and the references.
+    /// A request that searches no layer, to resolve map and spatial references.
     func bare(_ asOf: AsOf) -> IdentifyRequest {
         var request = IdentifyRequest(
             map: map, geometry: .point(Coordinate(x: 0, y: 0)),
@@ -210,8 +210,8 @@ struct BatchSettings {
         return request
     }
 
-    /// What every query has in common; throws `Failure` (`invalidParameter`) where the map has no
-    /// extent to take for the screen.
+    /// The request shared by all queries; throws `Failure` (`invalidParameter`) for a map without
+    /// an extent to use as the screen's.
     func template(_ map: MapDescription, at position: Int64) throws(Failure) -> IdentifyRequest {
         let isOwn =
             reference == nil
