@@ -6,8 +6,8 @@ internal import Expression
 
 /// The WHERE clause that limits a layer, checked before it becomes part of a map.
 public enum DefinitionExpression {
-    /// Throws `Failure` (`invalidParameter`, `tooLarge`) unless the text is a WHERE clause; where
-    /// `fields` are known, every field it names must be among them.
+    /// Throws `Failure` (`invalidParameter`, `tooLarge`) unless the text is a WHERE clause, on
+    /// existing fields where `fields` are known.
     public static func check(
         _ expression: String, fields: [FieldDescription]?
     ) throws(Failure) {
@@ -21,7 +21,7 @@ public enum DefinitionExpression {
         if let fields { try clause.validate(against: fields) }
     }
 
-    /// The names of the fields, the first twenty at most, for a sentence.
+    /// The first twenty names of the fields, for an error message.
     static func list(_ fields: [FieldDescription]) -> String {
         let names = fields.prefix(20).map { "'\($0.name)'" }.joined(separator: ", ")
         return fields.count > 20 ? names + " and \(fields.count - 20) more" : names
