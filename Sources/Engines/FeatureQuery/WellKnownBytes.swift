@@ -4,11 +4,11 @@
 internal import Dataset
 internal import Geometry
 
-/// Well-known binary, little-endian, of plane geometries.
+/// Well-known binary, little-endian, of two-dimensional geometries.
 struct WellKnownBytes {
     private(set) var bytes: [UInt8] = []
 
-    /// A shape; all rings of a polygon become those of one polygon, whatever they are.
+    /// Encodes a shape; all rings of a polygon become those of one polygon.
     init(_ shape: Shape) {
         switch shape {
         case .point(let coordinate):
@@ -30,7 +30,7 @@ struct WellKnownBytes {
         }
     }
 
-    /// A feature; nil where it has no coordinates.
+    /// Encodes a feature; nil without coordinates.
     init?(_ chains: FeatureChains, _ type: GeometryKind) {
         guard !chains.coordinates.isEmpty else { return nil }
         switch type {
@@ -86,13 +86,13 @@ struct WellKnownBytes {
     }
 }
 
-/// What the chains of a feature are.
+/// The kind of geometry that a feature's chains form.
 enum GeometryKind {
     case positions, paths, areas
 }
 
 extension Envelope {
-    /// The ring around it, from the lower left corner.
+    /// Its closed ring of corners, from the lower left.
     var corners: [Coordinate] {
         [
             Coordinate(x: minX, y: minY), Coordinate(x: maxX, y: minY),
