@@ -5,10 +5,9 @@ internal import CairnModel
 internal import Geometry
 
 extension IdentifyRequest {
-    /// Throws `invalidParameter` or `tooLarge`, naming the parameter, unless every value can be
-    /// used.
+    /// Throws `invalidParameter` or `tooLarge`, naming the parameter, for values out of range.
     ///
-    /// What it says of `mapExtent` and `imageDisplay` does not include a size of zero.
+    /// `mapExtent` and `imageDisplay` of size zero are accepted.
     func check() throws(Failure) {
         try checkGeometry()
         try check(
@@ -95,7 +94,7 @@ extension Envelope {
 }
 
 extension Shape {
-    /// Every number in it; NaN fails any comparison made with them.
+    /// Every number in it; NaN fails any comparison.
     fileprivate var ordinates: [Double] {
         switch self {
         case .point(let coordinate): [coordinate.x, coordinate.y]
