@@ -5,7 +5,7 @@ internal import Geometry
 internal import Platform
 
 extension AddressFile {
-    /// Checks every number that points somewhere.
+    /// Checks every offset and index.
     func check(_ bytes: RawSpan, placeCount: Int) throws(LocatorFile.Damage) {
         guard vocabulary.count >= 0, townCount >= 0, streetCount >= 0, postcodeCount >= 0,
             shortFormCount >= 0, count(.townPostingStarts) == vocabulary.count + 1,
@@ -93,7 +93,7 @@ extension AddressFile {
         }
     }
 
-    /// Whether a field of four bytes never falls from record to record, nor passes a limit.
+    /// Whether a field of four bytes is non-decreasing from record to record, within a limit.
     private func ascends(
         _ section: LocatorLayout.Section, field: Int, upTo limit: Int, strictly: Bool = false,
         _ bytes: RawSpan
