@@ -58,8 +58,8 @@ struct AddressSearch {
         seen = [UInt64](repeating: 0, count: addresses.streetCount / 64 + 1)
     }
 
-    /// Lets the word that is being typed begin words of the streets that may well be meant: those
-    /// near the location, and those that have the rarest other word.
+    /// Treats the unfinished word as a prefix of words of likely streets: those near the location,
+    /// and those with the rarest other word.
     private static func addBeginnings(
         to text: inout AddressText, _ addresses: AddressFile, near: [Int], _ bytes: RawSpan
     ) {

@@ -127,7 +127,6 @@ struct Territory: Hashable {
 /// wrong side of a town then does not separate the town from locations next to it. A position
 /// outside all areas is in the sea beyond a coarse coast; it belongs to another country where that
 /// country's borders are known.
-/// borders are known.
 struct TerritoryFilter {
     let file: LocatorFile
     let borders: BorderFile

@@ -6,9 +6,9 @@ internal import Geometry
 internal import Platform
 
 extension LocatorFile {
-    /// Checks the whole file once: form, checksums, and every number that points somewhere.
+    /// Validates the whole file once: form, checksums, and every offset and index.
     ///
-    /// Throws `Failure`: `newerVersion`, or `corrupt` with the path and what is wrong.
+    /// Throws `Failure`: `newerVersion`, or `corrupt` with the path and the error.
     init(checking bytes: RawSpan, path: String) throws(Failure) {
         func corrupt(_ what: String) -> Failure {
             Failure(.corrupt, "locator file '\(path)': \(what)")
@@ -75,7 +75,7 @@ extension LocatorFile {
         }
     }
 
-    /// What is wrong with the bytes.
+    /// The error of a corrupt file.
     struct Damage: Error {
         var what: String
         var version: UInt32?
@@ -130,7 +130,7 @@ extension LocatorFile {
         return result
     }
 
-    /// The model in the file; the program's own where the file has none.
+    /// The model in the file; the default one where the file has none.
     private static func ranking(
         _ bytes: RawSpan, text: Range<Int>
     ) throws(Failure) -> Ranking {
