@@ -425,7 +425,7 @@ import Testing
             QueryPart(
                 row: 1, byteCount: 0, totalByteCount: 9, place: .init(layer: 7, objectID: 1)),
         ] {
-            #expect(refusal(part)?.message == "the part of the answer is none", "\(part)")
+            #expect(refusal(part)?.message == "invalid continuation token", "\(part)")
         }
         #expect(refusal(QueryPart(row: 1, byteCount: 0, totalByteCount: 9, place: good)) == nil)
     }

@@ -176,7 +176,7 @@ import Testing
         let site = try await IdentifySite(side: 5, workers: 2)
         let closed = try await exchange(
             site, Self.root + "/FeatureServer/0/deleteFeatures", form: "f=json&objectIds=1")
-        #expect(String(decoding: closed.body, as: UTF8.self).contains("takes no edits"))
+        #expect(String(decoding: closed.body, as: UTF8.self).contains("does not allow edits"))
         let opened = try await site.client.command(
             map: site.map, .setEditable(layer: 0, isEditable: true))
 

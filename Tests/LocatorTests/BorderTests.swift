@@ -231,7 +231,7 @@ import Testing
         let reasons = built.rejected.map(\.reason)
         for (line, text) in [
             (2, "ISO 3166-1"), (3, "ISO 3166-1"), (4, "leaves longitude"), (5, "leaves longitude"),
-            (6, "encloses nothing"), (7, "none of that name"), (8, "without a polygon"),
+            (6, "encloses nothing"), (7, "no division of that name"), (8, "without a polygon"),
             (9, "longer than 200 bytes"),
         ] {
             #expect(

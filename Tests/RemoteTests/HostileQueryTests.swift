@@ -60,7 +60,7 @@ import Testing
     /// Kinds of servers, each with the code and a word of the sentence.
     private static let faults: [(kind: String, code: Failure.Code, word: String)] = [
         ("html", .unreadable, "no JSON"), ("token", .unreadable, "499: Token Required"),
-        ("nothing", .unreadable, "no features"), ("empty", .unreadable, "gives none"),
+        ("nothing", .unreadable, "no features"), ("empty", .unreadable, "an empty page"),
         ("twice", .unreadable, "twice"), ("again", .unreadable, "out of order"),
         ("shape", .unreadable, "feature 7 is a polyline"),
         ("place", .unreadable, "feature 7"), ("text", .unreadable, "the field 'POP'"),
@@ -102,7 +102,7 @@ import Testing
                 == true)
         let twice = failure(try layer("twice")) { $0.result = .objectIDs }
         #expect(twice?.message.contains("the object id 5 twice") == true)
-        #expect(failure(try layer("mute"))?.message.contains("does not let it be queried") == true)
+        #expect(failure(try layer("mute"))?.message.contains("does not allow queries") == true)
     }
 
     @Test func `pages that never end stop at a bound that is said, and not before they must`()

@@ -96,7 +96,7 @@ package struct JobFollow {
             if let news, try await !handle(news) || isOver { return news.job }
             guard page.through >= page.head else { continue }
             guard let state else {
-                throw Failure(.notFound, "the site knows no job \(ticket.jobID)")
+                throw Failure(.notFound, "the site has no job \(ticket.jobID)")
             }
             // The end has been delivered before.
             if isOver { return state.description }

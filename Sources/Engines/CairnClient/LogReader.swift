@@ -217,7 +217,7 @@ public struct LogReader: Sendable {
     ) async throws(Failure) -> LogArchive {
         let request = ArchiveRequest(id: .timeOrdered(), through: position)
         guard let archive = try await wait(for: .archive, request, progress).archive else {
-            throw Failure(.corrupt, "the log says that it has archived, but not what")
+            throw Failure(.corrupt, "the log reported an archive without its range")
         }
         return archive
     }

@@ -358,7 +358,7 @@ public final class MapFollower: Sendable {
         } catch  where error.code == .timedOut {
             throw Failure(
                 .invalidParameter,
-                "sequence number \(position) lies ahead of the log, which ends at "
+                "sequence number \(position) is ahead of the log, which ends at "
                     + "\(current.sequence)")
         }
     }
@@ -400,7 +400,7 @@ public final class MapFollower: Sendable {
             if let fault = inner.fault { return .failure(fault) }
             if waiter.isServed(by: inner.state) { return .success(inner.state) }
             return .failure(
-                Failure(.busy, "\(Self.waiterLimit) callers wait for the log already"))
+                Failure(.busy, "\(Self.waiterLimit) callers are already waiting for the log"))
         }
     }
 

@@ -66,7 +66,7 @@ public final class Atlas: Sendable {
     /// `conflict` for a duplicate name, `invalidParameter` for an empty list.
     public init(datasets paths: [String], map name: MapName) throws(Failure) {
         guard !paths.isEmpty else {
-            throw Failure(.invalidParameter, "a map of no datasets has nothing to ask")
+            throw Failure(.invalidParameter, "the list of datasets is empty")
         }
         var datasets: [ContentID: Dataset] = [:]
         var layers: [(name: String, dataset: ContentID, properties: LayerProperties)] = []

@@ -160,7 +160,7 @@ struct MapHistory {
         guard position <= state.sequence else {
             throw Failure(
                 .invalidParameter,
-                "sequence number \(position) lies ahead of the log, which ends at "
+                "sequence number \(position) is ahead of the log, which ends at "
                     + "\(state.sequence)")
         }
         var map: MapDescription?

@@ -28,7 +28,7 @@ extension QueryEngine {
         let isRemote = layers.contains { map.layer($0)?.kind.source?.isRemote == true }
         guard request.part == nil || !isRemote else {
             throw Failure(
-                .invalidParameter, "answers of layers on other servers have one part only")
+                .invalidParameter, "an answer with layers on remote servers has one part only")
         }
         let place = request.part?.place
         var writer = FoundWriter(request.part, hasOnePart: isRemote)
@@ -177,7 +177,7 @@ extension FindRequest {
         guard let part else { return layers[...] }
         guard let place = part.place, let index = layers.firstIndex(of: place.layer),
             0..<Self.resultBound ~= part.row, part.isPlausible
-        else { throw Failure(.invalidParameter, "the part of the answer is none") }
+        else { throw Failure(.invalidParameter, "invalid continuation token") }
         return layers[index...]
     }
 

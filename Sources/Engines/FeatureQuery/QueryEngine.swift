@@ -144,7 +144,7 @@ struct QueriedLayer {
                 .unavailable, "layer \(layer.id) '\(layer.name)' is not loaded\(reason)")
         }
         guard remote == nil || properties.service?.queryable.isEmpty == false else {
-            throw refusal("lies on a server that does not let it be queried")
+            throw refusal("is on a server that does not allow queries")
         }
         description = queried
         fields = properties.fields
@@ -183,14 +183,14 @@ extension QueryRequest {
         let idCount = objectIDs?.count ?? 0
         try need(
             idCount <= QueryLimits.objectIDs,
-            "objectIds: \(idCount) ids, the most is \(QueryLimits.objectIDs)", .tooLarge)
+            "objectIds: \(idCount) ids, expected at most \(QueryLimits.objectIDs)", .tooLarge)
         for (name, count) in [
             ("outStatistics", statistics.count), ("orderByFields", order.count),
             ("groupByFieldsForStatistics", groupFields.count),
         ] {
             try need(
                 count <= QueryLimits.columns,
-                "\(name): \(count), the most is \(QueryLimits.columns)",
+                "\(name): \(count), expected at most \(QueryLimits.columns)",
                 .tooLarge)
         }
         try need(offset >= 0, "resultOffset \(offset): expected 0 or more")
@@ -206,12 +206,12 @@ extension QueryRequest {
         if let part {
             try need(
                 part.row >= 0 && part.isPlausible && part.place == nil,
-                "the part of the answer is none")
+                "invalid continuation token")
         }
         let textByteCount = text?.utf8.count ?? 0
         try need(
             textByteCount <= QueryLimits.textBytes,
-            "text: \(textByteCount) bytes, the most is \(QueryLimits.textBytes)", .tooLarge)
+            "text: \(textByteCount) bytes, expected at most \(QueryLimits.textBytes)", .tooLarge)
         guard let filter = spatialFilter else { return }
         if filter.relation == .pattern || filter.pattern != nil {
             let letters = (filter.pattern ?? "").unicodeScalars

@@ -184,7 +184,7 @@ struct QueryRun {
 
     func stopIfCancelled() throws(Failure) {
         if isCancelled() {
-            throw Failure(.cancelled, "the request was cancelled, or its time was over")
+            throw Failure(.cancelled, "the request was cancelled or timed out")
         }
     }
 

@@ -53,13 +53,13 @@ struct RemoteFetch {
         _ isCancelled: @escaping () -> Bool, alternatives: [BoundClause]? = nil, wanted: Int? = nil
     ) throws(Failure) {
         guard let properties = layer.description.properties, let source = layer.remote else {
-            throw Failure(.internal, "layer \(layer.description.id) is on no other server")
+            throw Failure(.internal, "layer \(layer.description.id) is not on a remote server")
         }
         guard let ask else {
             throw Failure(
                 .unavailable,
-                "layer \(layer.description.id) '\(layer.description.name)': this program asks no "
-                    + "other servers")
+                "layer \(layer.description.id) '\(layer.description.name)': this program does not "
+                    + "query remote servers")
         }
         self.request = request
         self.layer = layer
@@ -83,7 +83,7 @@ struct RemoteFetch {
     private mutating func fetched() throws(Failure) -> QueryRun {
         guard request.part == nil else {
             throw Failure(
-                .invalidParameter, "answers of layers on other servers have one part only")
+                .invalidParameter, "an answer of a layer on a remote server has one part only")
         }
         var empty = try queryRun()
         filter = try empty.filter()
@@ -224,7 +224,7 @@ struct RemoteFetch {
                 if let last, isDescending ? feature.id >= last : feature.id <= last {
                     throw refusal(
                         .unreadable,
-                        "its server gives feature \(feature.id) after \(last), twice or out of "
+                        "the server returned feature \(feature.id) after \(last), twice or out of "
                             + "order")
                 }
                 last = feature.id
@@ -233,7 +233,8 @@ struct RemoteFetch {
             if isCutShort || foundCount >= end ?? .max { return }
             if page.isEmpty, hasMore == true {
                 throw refusal(
-                    .unreadable, "its server says that there are more features, and gives none")
+                    .unreadable,
+                    "the server returned an empty page, but reported further features")
             }
             if page.isEmpty || hasMore == false && page.count < limit { return }
         }
@@ -290,7 +291,9 @@ struct RemoteFetch {
                     got.updateValue(feature, forKey: feature.id) == nil
                 else {
                     throw refusal(
-                        .unreadable, "its server gives feature \(feature.id) twice, or unasked")
+                        .unreadable,
+                        "the server returned feature \(feature.id), which is a duplicate or was "
+                            + "not requested")
                 }
             }
             missing.removeAll { got[$0] != nil }
@@ -305,15 +308,14 @@ struct RemoteFetch {
                 }
                 throw refusal(
                     .unreadable,
-                    "its server does not give feature \(first), and says that there is more")
+                    "the server omitted feature \(first), but reported further features")
             }
             break
         }
         if areThere, let first = missing.first {
             throw refusal(
                 .unreadable,
-                "its server has the object id \(first) among its object ids, and does not give the "
-                    + "feature")
+                "the server listed object id \(first), but did not return its feature")
         }
         return ids.compactMap { got[$0] }
     }
@@ -330,7 +332,7 @@ struct RemoteFetch {
         guard case .objectIDs(let told, var hasMore) = try asked(question) else { throw lost }
         var ids = told.sorted()
         for (id, next) in zip(ids, ids.dropFirst()) where id == next {
-            throw refusal(.unreadable, "its server tells the object id \(id) twice")
+            throw refusal(.unreadable, "the server returned the object id \(id) twice")
         }
         try checkCount(ids)
         if hasMore == false { return ids }
@@ -361,7 +363,7 @@ struct RemoteFetch {
         if hasMore == true || count.map({ $0 > ids.count }) ?? !isNamed {
             throw refusal(
                 .unreadable,
-                "its server does not tell all its object ids"
+                "the server did not return all its object ids"
                     + (count.map { ": \(ids.count) of \($0)" } ?? ""))
         }
         return ids
@@ -382,8 +384,8 @@ struct RemoteFetch {
         guard ids.count <= QueryLimits.remoteObjectIDs else {
             throw refusal(
                 .tooLarge,
-                "its server tells more than \(QueryLimits.remoteObjectIDs) object ids: ask for "
-                    + "fewer with 'where' or 'geometry'")
+                "the server returned more than \(QueryLimits.remoteObjectIDs) object ids: narrow "
+                    + "the query with 'where' or 'geometry'")
         }
     }
 
@@ -410,11 +412,11 @@ struct RemoteFetch {
         guard questionCount <= QueryLimits.remoteQuestions else {
             throw refusal(
                 .tooLarge,
-                "its server would have to be asked more than \(QueryLimits.remoteQuestions) times: "
-                    + "ask for fewer features with 'where' or 'geometry'")
+                "the query needs more than \(QueryLimits.remoteQuestions) requests to the server: "
+                    + "narrow it with 'where' or 'geometry'")
         }
         if isCancelled() {
-            throw Failure(.cancelled, "the request was cancelled, or its time was over")
+            throw Failure(.cancelled, "the request was cancelled or timed out")
         }
         do throws(Failure) { return try ask(question) } catch {
             guard request.hidesInside == true else {
@@ -455,8 +457,8 @@ struct RemoteFetch {
         if !isCutShort {
             throw refusal(
                 .tooLarge,
-                "more than \(QueryLimits.remoteBytes >> 20) MiB of features of its server would "
-                    + "have to be kept: ask for fewer with 'where' or 'geometry'")
+                "the query needs more than \(QueryLimits.remoteBytes >> 20) MiB of the server's "
+                    + "features: narrow it with 'where' or 'geometry'")
         }
     }
 
@@ -480,7 +482,7 @@ struct RemoteFetch {
         var ids: Set<Int64> = []
         for ordinal in placed.indices {
             if ordinal.isMultiple(of: 64), isCancelled() {
-                throw Failure(.cancelled, "the request was cancelled, or its time was over")
+                throw Failure(.cancelled, "the request was cancelled or timed out")
             }
             try reader.move(to: ordinal)
             guard try filter.accepts(reader, isCancelled), try isChosen(reader),
@@ -569,13 +571,13 @@ struct RemoteFetch {
             details: details)
     }
 
-    private var lost: Failure { refusal(.internal, "what its server answered was lost") }
+    private var lost: Failure { refusal(.internal, "the server's answer was lost") }
 
     private var tooMany: Failure {
         refusal(
             .tooLarge,
-            "more than \(QueryLimits.remoteFeatures) features of its server would have to be read: "
-                + "ask for fewer with 'where' or 'geometry'")
+            "the query needs more than \(QueryLimits.remoteFeatures) features of the server: "
+                + "narrow it with 'where' or 'geometry'")
     }
 }
 

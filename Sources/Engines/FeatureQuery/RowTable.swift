@@ -206,7 +206,7 @@ extension WhereClause {
         guard aggregates.count <= QueryLimits.columns else {
             throw Failure(
                 .tooLarge,
-                "parameter 'having': \(aggregates.count) functions, the most is "
+                "parameter 'having': \(aggregates.count) functions, expected at most "
                     + "\(QueryLimits.columns)")
         }
         return aggregates.compactMap { aggregate in

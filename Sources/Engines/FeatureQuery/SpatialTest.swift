@@ -151,11 +151,11 @@ extension GEOSError {
     fileprivate func stop(comparing subject: String) -> Failure? {
         switch cause {
         case .refused, .interrupted: nil
-        case .cancelled: Failure(.cancelled, "the request was cancelled, or its time was over")
+        case .cancelled: Failure(.cancelled, "the request was cancelled or timed out")
         case .memory:
             Failure(
                 .tooLarge,
-                "\(subject): to compare it takes too much memory, as lines do that cross each other everywhere"
+                "\(subject): the comparison needs too much memory; it has too many self-intersections"
             )
         }
     }

@@ -45,7 +45,7 @@ public final class IdentifyEngine: Sendable {
     public init(
         datasets: @escaping DatasetProvider, openDatasets: @escaping OpenDatasets = { _ in nil },
         rasters: @escaping RasterProvider = { id throws(Failure) in
-            throw Failure(.notFound, "raster \(id): this program opens none")
+            throw Failure(.notFound, "raster \(id): this program does not open rasters")
         }
     ) {
         sources = LayerSources(datasets: datasets, openDatasets: openDatasets, rasters: rasters)

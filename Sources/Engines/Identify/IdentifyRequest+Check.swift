@@ -84,7 +84,7 @@ extension IdentifyRequest {
         _ count: Int, _ most: Int, _ parameter: String, _ unit: String
     ) throws(Failure) {
         guard count <= most else {
-            throw Failure(.tooLarge, "\(parameter): \(count) \(unit), the most is \(most)")
+            throw Failure(.tooLarge, "\(parameter): \(count) \(unit), expected at most \(most)")
         }
     }
 }

@@ -292,7 +292,7 @@ extension Failure {
     /// Throws when the request is cancelled.
     static func stop(if isCancelled: () -> Bool) throws(Failure) {
         if isCancelled() {
-            throw Failure(.cancelled, "the request was cancelled, or its time was over")
+            throw Failure(.cancelled, "the request was cancelled or timed out")
         }
     }
 }

@@ -51,5 +51,5 @@ final class PromptBudget {
         if coordinatesLeft < 0 { throw giveUp() }
     }
 
-    private static let givenUp = Failure(.cancelled, "this cannot be answered at once")
+    private static let givenUp = Failure(.cancelled, "the request cannot be answered in line")
 }

@@ -127,8 +127,8 @@ extension IdentifyRun {
             guard let sql = clause.standardSQL else {
                 throw Failure(
                     .invalidParameter,
-                    "layer \(layer.id) '\(layer.name)' is drawn by its own server, which is given only "
-                        + "clauses that every server reads: fields beside numbers and texts, UPPER, "
+                    "layer \(layer.id) '\(layer.name)' is drawn by its own server: expected a "
+                        + "clause of fields compared with numbers and texts, UPPER, "
                         + "LOWER, IN, BETWEEN, LIKE and IS NULL")
             }
             parts.append(sql)

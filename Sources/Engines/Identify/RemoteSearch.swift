@@ -160,7 +160,7 @@ struct RemoteBatch {
         case .pending(let index): if let wait { return wait(index) }
         case nil: break
         }
-        return .failure(Failure(.internal, "layer \(layer) was not asked"))
+        return .failure(Failure(.internal, "layer \(layer) was not queried"))
     }
 
     /// Sends the requests for all layers; a request that cannot be formed is its layer's failure.
@@ -172,7 +172,7 @@ struct RemoteBatch {
         for layer in layers {
             do throws(Failure) {
                 guard provider != nil else {
-                    throw Failure(.unavailable, "this program asks no other servers")
+                    throw Failure(.unavailable, "this program does not query remote servers")
                 }
                 questions.append(try question(layer))
                 answers[layer.id] = .pending(questions.count - 1)

@@ -34,7 +34,7 @@ public struct ChunkContext: Sendable {
 
     /// Throws `Failure` (`cancelled`) when the chunk has been cancelled.
     public func checkCancelled() throws(Failure) {
-        if isCancelled() { throw Failure(.cancelled, "the attempt was told to stop") }
+        if isCancelled() { throw Failure(.cancelled, "the attempt was cancelled") }
     }
 }
 

@@ -31,7 +31,7 @@ public struct GeometryJSON: Decodable, Hashable, Sendable {
     public static func parse(_ text: String) throws(Failure) -> GeometryJSON {
         let data = Data(text.utf8)
         guard depth(data) <= 16 else {
-            throw Failure(.invalidParameter, "geometry JSON: it is nested too deeply")
+            throw Failure(.invalidParameter, "geometry JSON is nested too deeply")
         }
         do throws(Failure) {
             return try CairnJSON.decode(GeometryJSON.self, from: data)

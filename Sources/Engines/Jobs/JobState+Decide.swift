@@ -70,7 +70,7 @@ extension JobState {
     /// A retry delay is no reason to refuse: the dispatcher tracks delays by a better clock than
     /// the log's.
     private func decideLeases(_ grants: [LeaseGrant]) throws(Failure) -> [JobChange] {
-        guard isRunning else { throw Failure(.conflict, "job \(id) gives no leases now") }
+        guard isRunning else { throw Failure(.conflict, "job \(id) grants no leases now") }
         var changes: [JobChange] = []
         for grant in grants {
             guard chunks.indices.contains(grant.chunk), isWaiting(grant.chunk),

@@ -133,7 +133,9 @@ public struct JobState: Hashable, Sendable, Codable {
         }
         guard record.stream == .job(payload.submission.id) else {
             throw Failure(
-                .corrupt, "stream \(record.stream) begins with job \(payload.submission.id)")
+                .corrupt,
+                "stream \(record.stream) starts with the submission of job "
+                    + "\(payload.submission.id)")
         }
         submission = payload.submission
         submittedAt = record.recordedAt

@@ -40,7 +40,7 @@ extension Locator {
     func folded(_ text: String) throws(Failure) -> FoldedText {
         let folded = Folder.fold(text)
         guard !folded.words.isEmpty else {
-            throw Failure(.invalidParameter, "the text to find holds no letter or digit")
+            throw Failure(.invalidParameter, "the text to find has no letter or digit")
         }
         return folded
     }

@@ -14,7 +14,7 @@ public enum DefinitionExpression {
         guard expression.utf8.count <= MapLimits.expressionBytes else {
             throw Failure(
                 .tooLarge,
-                "definition expression: \(expression.utf8.count) bytes, the most is "
+                "definition expression: \(expression.utf8.count) bytes, expected at most "
                     + "\(MapLimits.expressionBytes)")
         }
         let clause = try WhereClause(parsing: expression)

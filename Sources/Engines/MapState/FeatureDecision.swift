@@ -60,7 +60,7 @@ struct FeatureDecision {
             )
         }
         guard isOpen || layer.edits?.isOpen == true else {
-            throw refusal(.conflict, "takes no edits: they have to be allowed first")
+            throw refusal(.conflict, "does not allow edits: enable them first")
         }
         guard layer.loadStatus == .loaded, layer.properties != nil else {
             throw refusal(.unavailable, "is not loaded")
@@ -89,7 +89,7 @@ struct FeatureDecision {
                 "features to delete"
             ),
         ] where count > bound {
-            throw Failure(.tooLarge, "\(count) \(what) at once, the most is \(bound)")
+            throw Failure(.tooLarge, "\(count) \(what) at once, expected at most \(bound)")
         }
     }
 
@@ -169,7 +169,7 @@ struct FeatureDecision {
             throw Failure(
                 .busy,
                 "layer \(layer.id) ('\(layer.name)') has too many edits that wait to become part of "
-                    + "its dataset; the most is \(MapLimits.changedFeatures) features and \(MapLimits.coordinatesPerLayer) "
+                    + "its dataset; the limit is \(MapLimits.changedFeatures) features and \(MapLimits.coordinatesPerLayer) "
                     + "coordinates: try again in a moment")
         }
     }
@@ -196,8 +196,8 @@ struct FeatureDecision {
         guard let id = draft.id else {
             throw Failure(
                 .invalidParameter,
-                "attributes: '\(fields.first?.name ?? "OBJECTID")' says which "
-                    + "feature is meant; it is missing")
+                "attributes: '\(fields.first?.name ?? "OBJECTID")' is missing: "
+                    + "expected the object id of the feature")
         }
         var feature = try current(id, outcome)
         if let given = try geometry(draft) {
@@ -292,7 +292,8 @@ struct FeatureDecision {
         guard byteCount <= MapLimits.attributeBytes else {
             throw Failure(
                 .tooLarge,
-                "attributes: \(byteCount) bytes of text, the most is \(MapLimits.attributeBytes)")
+                "attributes: \(byteCount) bytes of text, expected at most "
+                    + "\(MapLimits.attributeBytes)")
         }
         return result
     }

@@ -92,7 +92,7 @@ struct GraphicsDecision {
         guard entries.count <= MapLimits.attributesPerGraphic else {
             throw Failure(
                 .tooLarge,
-                "attributes: \(entries.count), the most is \(MapLimits.attributesPerGraphic)")
+                "attributes: \(entries.count), expected at most \(MapLimits.attributesPerGraphic)")
         }
         var names: Set<String> = ["objectid"]
         var byteCount = 0
@@ -118,7 +118,7 @@ struct GraphicsDecision {
         guard byteCount <= MapLimits.attributeBytes else {
             throw Failure(
                 .tooLarge,
-                "attributes: \(byteCount) bytes, the most is \(MapLimits.attributeBytes)")
+                "attributes: \(byteCount) bytes, expected at most \(MapLimits.attributeBytes)")
         }
     }
 }
@@ -139,7 +139,8 @@ extension Shape {
         guard count <= MapLimits.coordinatesPerGraphic else {
             throw Failure(
                 .tooLarge,
-                "geometry: \(count) coordinates, the most is \(MapLimits.coordinatesPerGraphic)")
+                "geometry: \(count) coordinates, expected at most "
+                    + "\(MapLimits.coordinatesPerGraphic)")
         }
         let bounds = [envelope.minX, envelope.minY, envelope.maxX, envelope.maxY]
         guard isFinite, bounds.allSatisfy({ abs($0) <= MapLimits.ordinate }) else {

@@ -100,7 +100,7 @@ extension SpatialReference {
         guard (wkt?.utf8.count ?? 0) <= MapLimits.expressionBytes else {
             throw Failure(
                 .tooLarge,
-                "spatial reference: the most is \(MapLimits.expressionBytes) bytes of WKT")
+                "spatial reference: expected at most \(MapLimits.expressionBytes) bytes of WKT")
         }
     }
 }

@@ -274,7 +274,7 @@ extension MapModel {
             throw UnfitValue(reason: "there is no layer \(event.layer)")
         }
         if let parent = event.parent, subtree(of: event.layer).contains(parent) {
-            throw UnfitValue(reason: "group \(event.layer) would lie in itself")
+            throw UnfitValue(reason: "group \(event.layer) would contain itself")
         }
         try checkPlace(event.parent, event.index, taking: event.layer)
         takeOut(event.layer)
@@ -315,7 +315,7 @@ extension MapModel {
     ) throws(UnfitValue) {
         // Removed during the change, to avoid a copy.
         guard var graphics = layers[layer]?.graphics else {
-            throw UnfitValue(reason: "\(layer) is no graphics layer")
+            throw UnfitValue(reason: "layer \(layer) is no graphics layer")
         }
         layers[layer].mutate { $0.graphics = [] }
         defer { layers[layer].mutate { $0.graphics = graphics } }
@@ -324,10 +324,10 @@ extension MapModel {
 
     private mutating func edit(_ event: FeaturesEdited, at sequence: Int64) throws(UnfitValue) {
         guard var edits = layers[event.layer]?.edits else {
-            throw UnfitValue(reason: "\(event.layer) takes no edits")
+            throw UnfitValue(reason: "layer \(event.layer) does not allow edits")
         }
         guard event.nextID >= edits.nextID ?? 0 else {
-            throw UnfitValue(reason: "an object id is given again")
+            throw UnfitValue(reason: "an object id is reused")
         }
         // Removed during the change, to avoid a copy.
         layers[event.layer].mutate { $0.edits = nil }
@@ -347,7 +347,7 @@ extension MapModel {
 
     private mutating func compact(_ event: LayerCompacted) throws(UnfitValue) {
         guard let edits = layers[event.layer]?.edits else {
-            throw UnfitValue(reason: "\(event.layer) takes no edits")
+            throw UnfitValue(reason: "layer \(event.layer) does not allow edits")
         }
         layers[event.layer].mutate { layer in
             let count = layer.properties?.featureCount

@@ -87,12 +87,13 @@ extension MapsState {
             throw Failure(.notFound, "there is no map '\(map)'")
         }
         guard !edits.isEmpty else {
-            throw Failure(.invalidParameter, "no layer is named whose features are to be edited")
+            throw Failure(.invalidParameter, "the list of layers to edit is empty")
         }
         var named: Set<LayerID> = []
         for each in edits where !named.insert(each.layer).inserted {
             throw Failure(
-                .invalidParameter, "layer \(each.layer) is named twice: all its edits go together")
+                .invalidParameter,
+                "layer \(each.layer) occurs twice: expected all its edits together")
         }
         try FeatureDecision.checkCount(edits.map(\.edits))
         var decisions: [FeatureDecision] = []
@@ -166,7 +167,7 @@ struct MapDecision {
         case .setEditable(let layer, let isEditable):
             try setEditable(try featureLayer(layer), isEditable)
         case .editFeatures, .editLayers:
-            throw Failure(.internal, "features are edited where their dataset is at hand")
+            throw Failure(.internal, "edits of features need their dataset")
         case .retryLoad(let layer): try retryLoad(layer)
         case .setSource(let layer, let source): try setSource(layer, source)
         case .addGraphic(let layer, let shape, let attributes, let zIndex):
@@ -285,8 +286,8 @@ struct MapDecision {
         guard source.isGraphics == (node.graphics != nil) else {
             throw Failure(
                 .invalidParameter,
-                "layer \(layer) ('\(node.name)') is a \(node.kindName) layer: what is drawn on a "
-                    + "graphics layer lies in the map, so it cannot change to or from one")
+                "layer \(layer) ('\(node.name)') is a \(node.kindName) layer: the content of a "
+                    + "graphics layer is in the map, so a layer cannot change to or from one")
         }
         return .layerSourceChanged(LayerSourceChanged(layer: layer, source: source))
     }

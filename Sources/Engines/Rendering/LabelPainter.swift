@@ -110,7 +110,7 @@ struct LabelPainter {
         }
         for (number, index) in order.enumerated() where count < Self.labelBound {
             if number.isMultiple(of: 32), isCancelled() {
-                throw Failure(.cancelled, "the request was cancelled, or its time was over")
+                throw Failure(.cancelled, "the request was cancelled or timed out")
             }
             let candidate = candidates[index]
             let symbol = classes[candidate.style].symbol

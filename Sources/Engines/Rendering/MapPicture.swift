@@ -53,7 +53,7 @@ public enum MapPicture {
         }
         // Encoding cannot be interrupted.
         if isCancelled() {
-            throw Failure(.cancelled, "the request was cancelled, or its time was over")
+            throw Failure(.cancelled, "the request was cancelled or timed out")
         }
         guard let division = request.division else {
             let bytes = try encode(canvas, format, atMost: ExportRequest.byteBound)

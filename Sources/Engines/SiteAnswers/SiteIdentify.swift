@@ -188,7 +188,7 @@ public final class SiteIdentify: Sendable {
         guard !isStale else {
             throw Failure(
                 .logUnavailable,
-                "the log is out of reach, and what was read of it knows no map '\(name)'")
+                "the log is unreachable, and the part read so far has no map '\(name)'")
         }
         for _ in 0..<Self.lookLimit where past == nil {
             guard try learnMore(until: deadline, waiting) else { break }
@@ -288,7 +288,7 @@ public final class SiteIdentify: Sendable {
         var result: Result<Value, Failure>?
         if mailbox.count > 0 { result = mailbox.pop() } else { waiting { result = mailbox.pop() } }
         guard let result else {
-            throw Failure(.internal, "the maps were not handed over")
+            throw Failure(.internal, "the follower returned no maps")
         }
         return try result.get()
     }

@@ -28,7 +28,7 @@ struct PictureBatch {
         for layer in layers where layer.isRemote {
             do throws(Failure) {
                 guard provider != nil else {
-                    throw Failure(.unavailable, "this program asks no other servers")
+                    throw Failure(.unavailable, "this program does not query remote servers")
                 }
                 let question = try RemotePictureQuestion(
                     layer, request, drawing, wish(layer.description), transforms)
@@ -52,7 +52,7 @@ struct PictureBatch {
         case .pending(let index): if let wait { return try wait(index).get() }
         case nil: break
         }
-        throw Failure(.internal, "layer \(layer) was not asked")
+        throw Failure(.internal, "layer \(layer) was not requested")
     }
 }
 

@@ -133,14 +133,14 @@ extension ExportRequest {
             ("layers", layers.ids.count), ("layerDefs", layerDefinitions.count),
             ("layerTimeOptions", layerTimeOptions.count),
         ] where count > most {
-            throw Failure(.tooLarge, "\(name): \(count) layers, the most is \(most)")
+            throw Failure(.tooLarge, "\(name): \(count) layers, expected at most \(most)")
         }
         for reference in [extentReference, imageReference] {
             let count = reference?.wkt?.utf8.count ?? 0
             guard count <= IdentifyLimits.wktBytes else {
                 throw Failure(
                     .tooLarge,
-                    "bboxSR or imageSR: \(count) bytes of WKT, the most is "
+                    "bboxSR or imageSR: \(count) bytes of WKT, expected at most "
                         + "\(IdentifyLimits.wktBytes)")
             }
         }

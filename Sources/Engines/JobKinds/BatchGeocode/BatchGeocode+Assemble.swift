@@ -14,7 +14,7 @@ extension BatchGeocode {
         let input = try context.input(AssembleInput.self)
         let parts = context.assignment.gathered.compactMap(\.self)
         guard parts.count == context.assignment.gathered.count else {
-            throw Failure(.corrupt, "a chunk of rows left no blob")
+            throw Failure(.corrupt, "a chunk of rows has no output blob")
         }
         var (rowCount, matchedCount) = (0, 0)
         for (index, part) in parts.enumerated() {

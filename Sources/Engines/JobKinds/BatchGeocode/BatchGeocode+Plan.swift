@@ -91,7 +91,7 @@ struct PlanColumns {
         names = header.fields.map { String(decoding: $0, as: UTF8.self) }
         let size = header.fields.reduce(0) { $0 + $1.count + 3 }
         guard size <= 8 << 10 else {
-            throw Failure(.tooLarge, "the header row has \(size) bytes; at most 8192 are taken")
+            throw Failure(.tooLarge, "the header row has \(size) bytes, expected at most 8192")
         }
         query = try Self.find(parameters["query"] ?? "", "query", in: names)
         country = try parameters["country"].map { (name) throws(Failure) in

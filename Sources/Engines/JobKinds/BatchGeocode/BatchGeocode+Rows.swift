@@ -16,7 +16,7 @@ extension BatchGeocode {
         let input = try context.input(RowsInput.self)
         let file = try openInput(context)
         guard 0 <= input.start, input.start <= input.end, input.end <= file.byteCount else {
-            throw Failure(.corrupt, "rows \(input.start)..<\(input.end) lie outside the file")
+            throw Failure(.corrupt, "rows \(input.start)..<\(input.end) exceed the file")
         }
         let geocoder = try open(input.locator)
         var output: [UInt8] = []

@@ -16,7 +16,7 @@ extension BatchIdentify {
         let settings = try BatchSettings(context.assignment)
         let file = try openInput(context)
         guard 0 <= input.start, input.start <= input.end, input.end <= file.byteCount else {
-            throw Failure(.corrupt, "queries \(input.start)..<\(input.end) lie outside the file")
+            throw Failure(.corrupt, "queries \(input.start)..<\(input.end) exceed the file")
         }
         let template = try template(settings, identifier, context)
         let reader = BatchQueryReader(template: template, columns: input.columns)
@@ -113,7 +113,7 @@ extension BatchIdentify {
         let input = try context.input(AssembleInput.self)
         let parts = context.assignment.gathered.compactMap(\.self)
         guard parts.count == context.assignment.gathered.count else {
-            throw Failure(.corrupt, "a chunk of queries left no blob")
+            throw Failure(.corrupt, "a chunk of queries has no output blob")
         }
         var (lineCount, errorCount) = (0, 0)
         for (index, part) in parts.enumerated() {

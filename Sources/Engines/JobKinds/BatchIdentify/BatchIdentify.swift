@@ -176,7 +176,7 @@ struct BatchSettings {
             }
         }
         guard let submitted = assignment.submittedSequence else {
-            throw Failure(.internal, "the assignment does not say when its job was submitted")
+            throw Failure(.internal, "the assignment has no submission time of its job")
         }
         self.submitted = submitted
         asOf = .sequence(submitted)

@@ -113,7 +113,7 @@ public struct BatchQueryReader: Sendable {
             case .tooLong(let byteCount):
                 throw Failure(
                     .tooLarge,
-                    "the line has \(byteCount) bytes; at most \(BatchRecords.longestLine) are taken"
+                    "the line has \(byteCount) bytes, expected at most \(BatchRecords.longestLine)"
                 )
             }
         } catch {

@@ -123,7 +123,7 @@ struct AddressReader {
         let digits = text.prefix { $0.isASCII && $0.isNumber }
         guard let number = UInt32(digits), number <= AddressGazetteer.mostNumber else {
             throw Unusable(
-                "house number '\(text)': expected it to begin with a number up to "
+                "house number '\(text)': expected a number at its start, up to "
                     + "\(AddressGazetteer.mostNumber)")
         }
         var rest = text.dropFirst(digits.count).drop { $0 == " " }

@@ -234,7 +234,7 @@ extension Gazetteer {
                             source: area.origin.source, line: area.origin.number,
                             reason:
                                 "division '\(area.name.prefix(40))' of \(area.code) has no code, "
-                                + "and the gazetteers know none of that name"))
+                                + "and the gazetteers have no division of that name"))
                     continue
                 }
                 if regions[area.code] == nil {

@@ -55,17 +55,17 @@ struct BorderFile: Sendable {
                 area.region.map({ $0 < file.placeCount && file.kind($0, bytes) == .region })
                     ?? true,
                 area.accuracyMeters <= LocatorDraft.Area.worstAccuracyMeters
-            else { throw LocatorFile.Damage("area \(number) is not sound") }
+            else { throw LocatorFile.Damage("area \(number) is invalid") }
         }
         for at in stride(from: vertices.lowerBound, to: vertices.upperBound, by: 16) {
             guard abs(bytes.double(at: at)) <= 180, abs(bytes.double(at: at + 8)) <= 90 else {
-                throw LocatorFile.Damage("a vertex of a border is not sound")
+                throw LocatorFile.Damage("a vertex of a border is invalid")
             }
         }
         guard
             search.isSound(
                 index: bytes.extracting(index), vertices: bytes.extracting(vertices))
-        else { throw LocatorFile.Damage("the index of borders is not sound") }
+        else { throw LocatorFile.Damage("the index of borders is invalid") }
     }
 
     /// The country and first-level division around a position, ignoring the accuracy of borders;

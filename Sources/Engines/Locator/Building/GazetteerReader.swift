@@ -85,7 +85,7 @@ struct GazetteerReader {
             }
             if !found.hasHeader { take(Record(layout: found, fields: fields)) }
         }
-        if layout == nil { throw Failure(.unreadable, "'\(path)' holds no record") }
+        if layout == nil { throw Failure(.unreadable, "'\(path)' has no record") }
     }
 
     mutating func reject(_ reason: String) {

@@ -206,7 +206,7 @@ public enum LocatorBuilder {
             }
             files += wanted.sorted().map { source + "/" + $0 }
         }
-        guard !files.isEmpty else { throw Failure(.invalidParameter, "no source was given") }
+        guard !files.isEmpty else { throw Failure(.invalidParameter, "the source list is empty") }
         guard files.count <= LocatorSource.most else {
             throw Failure(
                 .tooLarge, "\(files.count) sources; expected at most \(LocatorSource.most)")

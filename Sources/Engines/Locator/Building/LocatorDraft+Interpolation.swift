@@ -130,7 +130,7 @@ extension LocatorDraft {
             throw Unusable("it is on '\(way.street)', its houses on '\(known.street)'")
         }
         let street = known?.street ?? way.street
-        guard !street.isEmpty else { throw Unusable("neither it nor its houses say their street") }
+        guard !street.isEmpty else { throw Unusable("neither it nor its houses have a street") }
         var result: [Feature] = []
         for (first, second) in zip(stops, stops.dropFirst()) {
             let range = try Self.range(way.kind, step, first.number, second.number)

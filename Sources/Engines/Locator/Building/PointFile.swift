@@ -97,13 +97,13 @@ struct PointFile: Sendable {
                 town == LocatorLayout.none
                     || town < placeCount && kind(Int(town)) == .settlement,
                 Int(bytes.uint32(at: at + 8)) < categoryCount
-            else { throw LocatorFile.Damage("point of interest \(number) is not sound") }
+            else { throw LocatorFile.Damage("point of interest \(number) is invalid") }
             last = place
         }
         for number in 0..<categoryCount {
             let at = categoryStart + 8 * number
             guard Int(bytes.uint32(at: at)) + Int(bytes.uint32(at: at + 4)) <= textCount else {
-                throw LocatorFile.Damage("category \(number) is not sound")
+                throw LocatorFile.Damage("category \(number) is invalid")
             }
         }
         guard nearest.arePlaces(below: placeCount, bytes) else {

@@ -109,7 +109,7 @@ final class LanguageFile: Sendable {
         for language in 0..<languageCount {
             let at = languageStart + 8 * language
             guard Int(bytes.uint32(at: at)) + Int(bytes.uint32(at: at + 4)) <= textCount else {
-                throw LocatorFile.Damage("language \(language) is not sound")
+                throw LocatorFile.Damage("language \(language) is invalid")
             }
         }
         var last = (place: -1, language: -1)
@@ -120,7 +120,7 @@ final class LanguageFile: Sendable {
             )
             guard next > last, next.place < placeCount, next.language < languageCount,
                 Int(bytes.uint32(at: at + 4)) + Int(bytes.uint16(at: at + 8)) <= textCount
-            else { throw LocatorFile.Damage("name \(record) in a language is not sound") }
+            else { throw LocatorFile.Damage("name \(record) in a language is invalid") }
             last = next
         }
     }

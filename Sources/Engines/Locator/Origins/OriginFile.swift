@@ -139,7 +139,7 @@ final class OriginFile: Sendable {
             let at = placeOrigins.lowerBound + 16 * record
             guard Int(bytes.uint32(at: at)) < sourceCount,
                 let form = StoredIdentifierForm(rawValue: bytes.uint32(at: at + 4))
-            else { throw LocatorFile.Damage("origin \(record) is not sound") }
+            else { throw LocatorFile.Damage("origin \(record) is invalid") }
             if form == .text { try checkText(at + 8, "origin \(record)", bytes) }
         }
         try checkRuns(streets, of: streetCount, bytes)
@@ -150,7 +150,7 @@ final class OriginFile: Sendable {
         _ at: Int, _ what: String, _ bytes: RawSpan
     ) throws(LocatorFile.Damage) {
         guard Int(bytes.uint32(at: at)) + Int(bytes.uint32(at: at + 4)) <= text.count else {
-            throw LocatorFile.Damage("\(what) is not sound")
+            throw LocatorFile.Damage("\(what) is invalid")
         }
     }
 
@@ -161,7 +161,7 @@ final class OriginFile: Sendable {
         for record in 0..<section.count / 4 {
             let next = bytes.uint32(at: section.lowerBound + 4 * record)
             guard next >= last, Int(next) <= limit else {
-                throw LocatorFile.Damage("\(what) \(record) is not sound")
+                throw LocatorFile.Damage("\(what) \(record) is invalid")
             }
             last = next
         }
@@ -179,7 +179,7 @@ final class OriginFile: Sendable {
             let first = Int(bytes.uint32(at: at))
             guard first > last, first < count, run > 0 || first == 0,
                 Int(bytes.uint32(at: at + 4)) < setCount
-            else { throw LocatorFile.Damage("run \(run) of origins is not sound") }
+            else { throw LocatorFile.Damage("run \(run) of origins is invalid") }
             last = first
         }
     }

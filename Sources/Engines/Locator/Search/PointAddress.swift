@@ -84,7 +84,7 @@ final class PointAddressFile: Sendable {
                 [4, 12].allSatisfy({
                     Int(bytes.uint32(at: at + $0)) + Int(bytes.uint32(at: at + $0 + 4)) <= textCount
                 })
-            else { throw LocatorFile.Damage("address \(record) of a point is not sound") }
+            else { throw LocatorFile.Damage("address \(record) of a point is invalid") }
             last = place
         }
     }

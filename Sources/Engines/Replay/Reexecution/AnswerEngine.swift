@@ -109,7 +109,7 @@ public final class SiteEngine: AnswerEngine {
     /// Re-executes a request; see ``AnswerEngine/answer(_:)``.
     public func answer(_ record: RecordedRequest) throws(Failure) -> Reanswer {
         guard let handler = Self.handlers.first(where: { $0.operation == record.operation }) else {
-            throw Failure(.notFound, "this build does not ask '\(record.operation)' again")
+            throw Failure(.notFound, "this build cannot re-execute '\(record.operation)'")
         }
         return try handler.answer(self, record)
     }
@@ -134,7 +134,7 @@ public final class SiteEngine: AnswerEngine {
             guard let next = answer.next, byteCount <= asked.totalByteCount else {
                 throw Failure(
                     .internal,
-                    "no part of the answer begins after \(asked.totalByteCount) bytes any more")
+                    "no part of the answer starts after \(asked.totalByteCount) bytes any more")
             }
             request.part = next
         }
