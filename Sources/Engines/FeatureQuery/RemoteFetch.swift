@@ -431,7 +431,7 @@ struct RemoteFetch {
         }
     }
 
-    // MARK: What came
+    // MARK: Received features
 
     /// Keeps the matching features; throws `tooLarge` beyond the limit.
     private mutating func take(_ features: [Feature]) throws(Failure) {
@@ -517,7 +517,7 @@ struct RemoteFetch {
         return run
     }
 
-    // MARK: What is needed
+    // MARK: Needed fields and rows
 
     /// Whether rows are by falling object id; nil for another order, or rows that are no features.
     private var isDescending: Bool? {

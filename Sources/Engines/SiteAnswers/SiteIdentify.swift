@@ -61,7 +61,7 @@ public final class SiteIdentify: Sendable {
 
     deinit { rehearsal?.end() }
 
-    // MARK: At once
+    // MARK: In line
 
     /// Answers a request in line where that is cheap: the same answer as
     /// ``identify(_:until:waiting:remotes:isCancelled:)`` gives.
@@ -147,7 +147,7 @@ public final class SiteIdentify: Sendable {
         }
     }
 
-    // MARK: At leisure
+    // MARK: Blocking
 
     /// Runs its argument, which blocks its thread until another thread has done its part.
     public typealias Waiting = @Sendable (() -> Void) -> Void

@@ -269,20 +269,19 @@ public struct BuiltLocator: Hashable, Sendable {
     public var rejected: [RejectedLine]
     /// Number of unusable lines.
     public var rejectedCount: Int
-    /// How many records were left out because a locator does not hold their kind (mountains,
-    /// lakes).
+    /// Number of records of unsupported kinds (mountains, lakes).
     public var ignoredCount: Int
 }
 
-/// A line of a source that could not be used.
+/// An unusable line of a source.
 public struct RejectedLine: Hashable, Sendable, CustomStringConvertible {
     /// The file.
     public var source: String
-    /// Counted from 1.
+    /// Line number, from 1.
     public var line: Int
-    /// What is wrong with it.
+    /// Why it is unusable.
     public var reason: String
 
-    /// `cities.txt:17: the name is empty`.
+    /// The line with its reason: `cities.txt:17: the name is empty`.
     public var description: String { "\(source):\(line): \(reason)" }
 }

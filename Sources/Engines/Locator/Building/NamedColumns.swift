@@ -184,7 +184,7 @@ extension LocatorDraft {
         return .number(number)
     }
 
-    /// Parses a number from 0 to 10¹², rounding a fraction; nil for other texts.
+    /// Parses a number from 0 to 10¹², without its fraction; nil for other texts.
     private static func population(_ text: String) -> UInt64? {
         guard let value = Double(text), 0...1e12 ~= value else { return nil }
         return UInt64(value)

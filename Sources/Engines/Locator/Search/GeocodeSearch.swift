@@ -158,7 +158,7 @@ struct GeocodeSearch {
         return sorted.filter { $0.score >= least }
     }
 
-    // MARK: Looking names up
+    // MARK: Look-ups of names
 
     mutating func lookUpNames(_ bytes: RawSpan) {
         for start in 0..<wordCount {

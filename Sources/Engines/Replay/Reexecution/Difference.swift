@@ -36,7 +36,7 @@ public struct Difference: Hashable, Sendable, Encodable {
         }
     }
 
-    /// What was re-executed.
+    /// The kind of the re-execution.
     public var kind: Kind
     /// The sequence number of the state it was executed on; of a chunk, of its completion.
     public var sequence: Int64
@@ -67,9 +67,9 @@ public struct Difference: Hashable, Sendable, Encodable {
 public struct ComparisonSummary: Hashable, Sendable, Encodable {
     /// Re-executed requests and chunks.
     public var comparedCount = 0
-    /// Those that differ.
+    /// Number of differences.
     public var differingCount = 0
-    /// Those that could not be compared.
+    /// Number of incomparable requests and chunks.
     public var incomparableCount = 0
     /// Skipped requests, answered on other incarnations of the log: their number by incarnation.
     public var otherIncarnations: [String: Int] = [:]
