@@ -160,7 +160,7 @@ private struct Lane {
             let sender = try directory.bus("sender")
             try await push(3, by: sender)
             sender.stop()
-            // libzmq serves connections in turn: who comes after the end is accepted after it.
+            // libzmq serves connections in turn: one made after the end is accepted after it.
             let next = try directory.bus("next")
             try await push(1, by: next)
             gate.open()
@@ -216,7 +216,7 @@ private struct Lane {
         #expect(await eventually { rooms.count > before })
     }
 
-    /// A sink, and what it is told: whose message, and whose end.
+    /// A sink with its events: the sender of each message, and of each end.
     private func sink(in directory: RunDirectory) throws -> (BusThread, Inbox<String>) {
         let supervisor = try directory.bus("supervisor")
         let told = Inbox<String>()

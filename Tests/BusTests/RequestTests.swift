@@ -307,7 +307,8 @@ private struct Pair {
         let pair = try Pair { $0.reply($0.message.payload) }
         defer { pair.stop() }
 
-        // Nobody publishes there: libzmq tries, and says so to the monitor, while the socket goes.
+        // There is no publisher: libzmq tries, and reports so to the monitor, while the socket
+        // closes.
         for _ in 0..<1_000 { try pair.client.subscribe(.logTail, topics: [""]) { _, _ in }.close() }
         let answer = try await pair.requester.request(
             operation: "x", payload: Data([7]), timeout: .seconds(40))

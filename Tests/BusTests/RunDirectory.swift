@@ -62,7 +62,7 @@ func eventually(
     return try condition()
 }
 
-/// What `body` throws; records an issue when it throws nothing.
+/// The failure thrown by `body`; records an issue when there is none.
 func failure(
     _ body: () async throws(Failure) -> some Any,
     sourceLocation: SourceLocation = #_sourceLocation

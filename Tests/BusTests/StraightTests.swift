@@ -127,7 +127,7 @@ import Testing
         for id in ids {
             bytes.append(contentsOf: unsafe withUnsafeBytes(of: id.uuid) { unsafe Array($0) })
         }
-        // Half an id; then somebody else's tasks.
+        // Half an id; then the tasks of another client.
         for payload in [Data(count: 24), bytes] {
             let message = Message(header: MessageHeader(kind: .taken), payload: payload)
             theirs.ask(message, timeout: .seconds(50)) { _ in }

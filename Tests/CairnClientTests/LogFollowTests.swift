@@ -149,7 +149,7 @@ extension SimulatedLog.State {
         }
     }
 
-    /// What the follower's socket has for it now.
+    /// Messages waiting at the follower's socket.
     mutating func deliver(_ categories: Set<String>) -> [Message] {
         let count = Int.random(in: 0...network.count, using: &random)
         defer { network.removeFirst(count) }

@@ -6,7 +6,7 @@ import Foundation
 import TestKit
 import Testing
 
-/// What is read fast is what Foundation reads; what is not read fast is left to Foundation.
+/// The fast decoder agrees with Foundation, and leaves the rest to it.
 @Suite struct JSONReadingTests {
     /// A form that asks for one thing in every way there is.
     private struct Form: Codable, Hashable {

@@ -9,7 +9,7 @@ import Testing
 
 @testable import Commands
 
-/// What `cairn up` says of a process that ends, by real processes.
+/// The messages of `cairn up` about a process that ends, with real processes.
 @Suite(.timeLimit(.minutes(1))) struct ProcessSlotTests {
     private final class Said: Sendable {
         let lines = Mutex<[String]>([])

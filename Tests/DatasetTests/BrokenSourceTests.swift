@@ -119,7 +119,7 @@ import Testing
         }
         do {
             let layers = try DatasetBuilder.importFile(path: path, into: scratch.datasets)
-            // What the expectations' reader could not open: a name that it misreads, and a
+            // Files that the expectations' reader could not open: a name that it misreads, and a
             // shapefile in a directory of an archive.
             let further = ["/!test.geojson", "/T8Th4_6n.zip"]
             #expect(

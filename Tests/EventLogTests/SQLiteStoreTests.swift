@@ -9,7 +9,7 @@ import SQLite
 import TestKit
 import Testing
 
-/// What only the store in a file can suffer.
+/// Failures specific to the store in a file.
 @Suite struct SQLiteStoreTests {
     let scratch: Scratch
     init() throws { scratch = try Scratch() }
@@ -273,7 +273,7 @@ import Testing
         #expect(!page.isLast)
         #expect(
             code { _ = try reader.read(ReadRange(after: 3, limit: 9, filter: map)) } == .corrupt)
-        // Whoever begins behind it notices too, where places count up from event to event.
+        // A range that starts after it is checked, too, where places count up from event to event.
         let behind = ReadRange(after: 4, limit: 2, filter: map)
         if kind == "category" {
             #expect(try reader.read(behind).events.map(\.globalPosition) == [6, 7])
@@ -439,7 +439,7 @@ import Testing
         }
         let page = try LogAudit.verify(path: scratch.file, threadCount: 2, pageSize: 4)
         #expect(page.fault?.position == position)
-        // What asks for the hash of one batch does not go through the indexes for it.
+        // A request for the hash of one batch does not use the indexes for it.
         #expect(try open().verify(after: 44, limit: 1).fault == nil)
     }
 

@@ -7,8 +7,7 @@ import SQLite
 import TestKit
 import Testing
 
-/// What another server is asked for, held against two databases that understand SQL each in its own
-/// way.
+/// Clauses for other servers, checked on two databases with different dialects of SQL.
 @Suite struct NarrowingTests {
     private static let fields = [
         FieldDescription(name: "OBJECTID", type: .objectID),

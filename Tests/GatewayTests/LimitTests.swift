@@ -10,7 +10,7 @@ import Testing
 
 @testable import Gateway
 
-/// What strangers on a network do, over real connections, while somebody else goes on asking.
+/// Hostile clients over real connections, while a regular one continues.
 @Suite(.timeLimit(.minutes(2))) struct LimitTests {
     private static let identify =
         "/arcgis/rest/services/City/MapServer/identify?" + AccessTests.identify

@@ -53,7 +53,7 @@ import Testing
             let value = (0..<Int.random(in: 1...12, using: &random)).compactMap { _ in
                 pieces.randomElement(using: &random)
             }.joined()
-            // What chance has made a delimiter of would rightly end the value.
+            // A delimiter that occurs by chance would rightly end the value.
             fields.append(("field\(number)", value.contains("--x y") ? "plain" : value))
         }
         let body = fields.map {

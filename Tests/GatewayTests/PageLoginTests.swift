@@ -17,10 +17,10 @@ extension XMLElement {
     }
 }
 
-/// Somebody with a browser and no script, who sees pages, fills forms in and goes where links lead.
+/// A browser without scripts, which reads pages, submits forms and follows links.
 private final class Reader {
     let service: GatewayService
-    /// What the browser keeps.
+    /// The browser's cookie.
     var cookie: String?
 
     init(service: GatewayService) { self.service = service }

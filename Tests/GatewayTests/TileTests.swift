@@ -77,7 +77,7 @@ import Testing
         let info = root.tileInfo
         #expect(!root.singleFusedMapCache && info.rows == 256 && info.cols == 256)
         #expect(info.lods.map(\.level) == Array(0...23))
-        // What 96 dots per inch make of a metre, inches as Esri has them.
+        // The scale at 96 dots per inch, with Esri's inches per metre.
         for lod in info.lods {
             #expect(abs(lod.scale / (lod.resolution * 96 * 39.37) - 1) < 1e-5)
         }
@@ -94,7 +94,7 @@ import Testing
         _ = await ask("3/4/0")
         #expect(drawingCount == 2)
 
-        // What happens elsewhere is no change.
+        // A change of another map is none here.
         site.change { $0.map.sequence += 1 }
         _ = await ask("3/0/0")
         #expect(drawingCount == 2)

@@ -18,7 +18,7 @@ private struct FeatureGenerator {
     }
 
     var random: SeededGenerator
-    /// Where features lie: a square of this size with its lower left corner at `origin`.
+    /// The square of the features: this size, with its lower left corner at `origin`.
     var origin: Coordinate
     var size: Double
 

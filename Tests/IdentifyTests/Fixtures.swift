@@ -71,7 +71,7 @@ extension LayerDescription {
             loadStatus: .loaded, loadError: nil, properties: nil)
     }
 
-    /// The same with something changed.
+    /// A copy with a change.
     func with(_ change: (inout LayerDescription) -> Void) -> LayerDescription {
         var copy = self
         change(&copy)

@@ -38,7 +38,7 @@ import Testing
     /// A layer drawn in it cannot be searched.
     private static let nowhere = SpatialReference(wkid: 999_999)
 
-    /// What the other servers say, and what they are asked.
+    /// Answers of the other servers, and the requests to them.
     private final class Servers: Sendable {
         let kinds: [Kind]
         /// Of each call the layers.

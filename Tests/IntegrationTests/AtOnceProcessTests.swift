@@ -100,7 +100,7 @@ import Testing
             if first != second { differences.append("\(url): \(first) and \(second)") }
         }
         #expect(differences.isEmpty, "\(differences.prefix(3)) (seed \(seed))")
-        // What a click lacked is opened in the background.
+        // A dataset that a click lacked is opened in the background.
         try await site.until("answers at once") { site in
             _ = try await ask(here, probe)
             return try await counts(site.port).atOnce > 10
@@ -110,7 +110,7 @@ import Testing
         #expect(others.atOnce == 0 && others.byWorkers > 400, "\(others) (seed \(seed))")
     }
 
-    /// A change that was made is seen by whoever says that it was.
+    /// A client that has the result of a change reads it.
     private func readOwnWrites(_ site: IdentifySite) async throws {
         let connection = try #require(Loopback(port: site.port))
         let form = site.form(x: 3, y: 4).replacing("layers=all", with: "layers=visible")

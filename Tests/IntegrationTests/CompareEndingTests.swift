@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    /// A pipe that takes nothing more: whoever writes to it stands still.
+    /// A full pipe: a write to it blocks.
     private func fullPipe() -> Pipe {
         let pipe = Pipe()
         let end = pipe.fileHandleForWriting.fileDescriptor
@@ -74,7 +74,7 @@ import Testing
         process.standardOutput = output
         process.standardError = errors
         try process.run()
-        // It stands at the first difference, which nobody reads.
+        // It blocks at the first difference, which is not read.
         let end = ContinuousClock.now + .seconds(60)
         while scratches(of: site).isEmpty {
             try #require(process.isRunning && ContinuousClock.now < end)

@@ -49,7 +49,7 @@ import Testing
         return (found as? NSNumber)?.uint64Value
     }
 
-    /// What the log holds, as type and stream.
+    /// The events of the log, by type and stream.
     private func events() async throws -> [RecordedEvent] {
         try await LogReader(bus: client.bus).read(ReadRequest(after: 0, limit: 1_000)).events
     }

@@ -56,7 +56,7 @@ import Testing
                 pool: WorkerPool.identify.rawValue, timeout: .seconds(60))
             let part = try QueryAnswer(wireForm: message.payload)
             parts.append(part)
-            // What has been told, what the part ends in, and what comes, is deleted or added.
+            // Features already sent, the one where the part ends, and later ones change.
             let number = Int64(parts.count)
             let edits = FeatureEdits(
                 adds: [draft(Int(number))],
@@ -126,7 +126,7 @@ import Testing
         #expect(summary["incomparableCount"] as? Int == 0)
     }
 
-    /// How many requests have been recorded.
+    /// Number of recorded requests.
     private func lines(_ site: IdentifySite) throws -> Int {
         let folder = site.files.path + "/recordings"
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []

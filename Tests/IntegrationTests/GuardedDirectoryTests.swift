@@ -5,7 +5,7 @@ import Foundation
 import TestKit
 import Testing
 
-/// What the tests of processes rest on: nothing of them survives.
+/// The base of the process tests: none of their processes survives.
 @Suite(.timeLimit(.minutes(2))) struct GuardedDirectoryTests {
     private func start(_ arguments: [String], _ environment: [String: String] = [:]) throws
         -> Process

@@ -156,7 +156,7 @@ private final class Fold: Sendable {
                 + "\(http.history.count) over HTTP, every one equal to a fresh identify (seed \(seed))"
         )
 
-        // Whoever leaves is asked for no more.
+        // A cancelled follower sends no further requests.
         follower.cancel()
         _ = await follower.value
         connection.leave()

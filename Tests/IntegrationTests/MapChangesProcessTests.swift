@@ -102,7 +102,7 @@ import Testing
                 #expect(try await Reader(site, "changes?after=0").take(1).first?.name == "map")
             }
         }
-        // What is opened for the first stays.
+        // Datasets opened for the first stay open.
         try await read(2)
         let before = try counts()
 

@@ -35,7 +35,7 @@ struct MatrixRequest: Hashable, Sendable {
         }
     }
 
-    /// What every resource may read.
+    /// Services that every resource may read.
     private static let everywhere = [
         ("f", "json", "html"), ("minSequence", "1", "2"), ("timeout", "10", "5"),
     ]
@@ -67,7 +67,7 @@ struct MatrixRequest: Hashable, Sendable {
     }
 }
 
-/// What the requests of the matrix are about.
+/// The subjects of the matrix's requests.
 struct MatrixSubject: Sendable {
     /// A map with the layers 0 to 3.
     var map: String

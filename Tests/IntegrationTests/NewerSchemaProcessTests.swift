@@ -9,7 +9,7 @@ import Site
 import TestKit
 import Testing
 
-/// A log that a newer build has written to: who would have to guess stops, and says why.
+/// A log with events of a newer build: a service stops instead of guessing, and reports why.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct NewerSchemaProcessTests {
     let files: TestSite
     let site: Site

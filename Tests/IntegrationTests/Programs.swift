@@ -6,7 +6,7 @@ import Testing
 
 /// The programs of this build, run as a user runs them.
 enum Programs {
-    /// What a program that has ended left behind.
+    /// The outcome of an ended program.
     struct Outcome: Sendable {
         var status: Int32
         var output: String

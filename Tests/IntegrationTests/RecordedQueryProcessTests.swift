@@ -113,9 +113,9 @@ import Testing
                 }
                 let items = try await ask(port, "/ogc/collections/Grid.0/items?f=json&limit=5")
                 #expect(items.contains("numberMatched"))
-                // How many there are is a query of its own, which is not kept.
+                // The count is a query of its own, which is not recorded.
                 asked += 1
-                // What is refused is not kept.
+                // A refused request is not recorded.
                 let refused = try await ask(
                     port, Self.root + "/FeatureServer/0/query?f=json&where=nothing%20%3D%201")
                 #expect(refused.contains("\"error\""))

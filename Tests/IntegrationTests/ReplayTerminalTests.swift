@@ -100,8 +100,8 @@ import Testing
             sequences.append(result.sequence)
         }
         func replay(_ name: String) throws -> Terminal {
-            // What took a millisecond takes a quarter of an hour, until somebody wants it
-            // otherwise.
+            // A delay of a millisecond takes a quarter of an hour, until the user changes the
+            // speed.
             try Terminal(
                 [
                     "replay", "--from", "\(sequences[0])", "--to", "\(sequences[5])", "--speed",

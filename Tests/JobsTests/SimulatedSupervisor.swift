@@ -35,7 +35,7 @@ final class SimulatedSupervisor {
     }
 
     static let silence: Int64 = 3_000_000
-    /// How long an attempt may show no sign of life on a worker that does.
+    /// The stall limit of an attempt on a worker that sends heartbeats.
     static let stall: Int64 = 60_000_000
     static let policy: JobPolicy = {
         var policy = JobPolicy()

@@ -146,7 +146,7 @@ struct SimulatedClient {
         }
     }
 
-    /// How many rows the job's plan finds, made from its name.
+    /// Number of rows that the job's plan finds, derived from its name.
     func rows(of job: JobID) -> Int { 1 + Int(job.rawValue.bytes[0]) % 12 }
 
     var hasEveryAnswer: Bool { wishes.values.allSatisfy { $0.allSatisfy(\.isAnswered) } }

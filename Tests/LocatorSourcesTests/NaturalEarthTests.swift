@@ -10,7 +10,7 @@ import Platform
 import TestKit
 import Testing
 
-/// Countries of Natural Earth with the places of GeoNames; GEOS says what lies in which country.
+/// Countries of Natural Earth with the places of GeoNames; GEOS assigns the places to countries.
 @Suite struct NaturalEarthTests {
     /// The countries of a file, read without the product.
     private struct Countries {

@@ -101,7 +101,7 @@ import Testing
         suggest.language = "it"
         let texts = try locator.suggest(suggest).suggestions.map(\.text)
         #expect(texts.first == "Parigi, Isola di Francia, Francia")
-        // What was typed of another name is shown as it was found.
+        // A text that matches another name is displayed as found.
         suggest.text = "muni"
         #expect(try locator.suggest(suggest).suggestions.first?.text == "Munich, Germania")
 

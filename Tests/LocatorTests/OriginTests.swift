@@ -161,13 +161,13 @@ import Testing
             let first = try #require(found.first)
             #expect(origins.contains(first.text("Origins")), "\(number)")
             if origins == ["a.csv; b.csv"] {
-                // Where the first table has it.
+                // At the position of the first table.
                 let row = try #require(
                     tables[0].split(separator: "\n").first { $0.hasPrefix("x,\(number),") })
                 let y = try #require(Double(row.split(separator: ",")[6]))
                 #expect(abs(first.location.y - y) < 1e-6)
             }
-            // Whoever stands there is told the same.
+            // A reverse search there returns the same.
             let near = try locator.reverse(
                 ReverseGeocodeRequest(location: first.location, maxDistanceMeters: 5))
             #expect(near.candidate?.text("Origins") == first.text("Origins"))
@@ -192,7 +192,7 @@ import Testing
         var latitude: Int
     }
 
-    /// What must become of the houses of one street, town and number in their order: those of the
+    /// The expected merge of the houses of one street, town and number in their order: those of the
     /// first source that are near; each pair by its distance alone.
     private static func merged(_ houses: [SourceHouse], at latitude: Double) -> Set<MergedHouse> {
         func house(_ all: [SourceHouse]) -> MergedHouse {

@@ -68,8 +68,7 @@ import Testing
 
     @Test func `Latin letters fold as ICU writes them in ASCII`() throws {
         let oracle = try #require(Transliterator("Latin-ASCII; Lower"))
-        // What the locator reads otherwise, on purpose: ə and ɛ as e, ŋ as ng, apostrophes as
-        // nothing.
+        // Intended differences of the locator: ə and ɛ as e, ŋ as ng, apostrophes dropped.
         let own: Set<Unicode.Scalar> = [
             "Ə", "ə", "Ɛ", "ɛ", "ŉ", "ĸ", "Ɔ", "ɔ", "Ɣ", "ɣ", "Ʋ", "ʋ", "Ŋ", "ŋ",
         ]

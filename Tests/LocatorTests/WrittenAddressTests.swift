@@ -39,12 +39,12 @@ import Testing
     }
 
     @Test(arguments: [
-        // What stands behind `#` may be a flat.
+        // A number after `#` may be a flat.
         ("2 Oxford St #3, Cambridge", "2 Oxford St"),
         ("#3, 69 Reservoir St, Cambridge", "69 Reservoir St"),
         ("# 3, 69 Reservoir St, Cambridge", "69 Reservoir St"),
         ("#3 Oxford St, Cambridge", "3 Oxford St"),
-        // Four digits behind a postcode are none of a house.
+        // Four digits after a postcode are no house number.
         ("2 Oxford St, Cambridge 02199-1234", "2 Oxford St"),
         ("1234 Oxford St, Cambridge 02138", "1234 Oxford St"),
         // The last `St` is a street whatever the first is.

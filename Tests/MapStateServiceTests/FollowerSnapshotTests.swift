@@ -15,7 +15,7 @@ import Synchronization
 import TestKit
 import Testing
 
-/// What may be in the folder of snapshots.
+/// States of the folder of snapshots.
 enum SnapshotFolder: String, CaseIterable {
     case empty
     case whole
@@ -156,7 +156,7 @@ enum SnapshotFolder: String, CaseIterable {
         let isFaultless = folder == .empty || folder == .whole
         #expect(running.takeComplaints().isEmpty == isFaultless)
 
-        // What happens next is followed.
+        // Later events are followed.
         var story = SiteStory(seed: seed)
         try story.run(to: Self.eventCount + 50)
         let next = story.records.dropFirst(told.records.count)
@@ -339,7 +339,7 @@ enum SnapshotFolder: String, CaseIterable {
         let work = Task { try await service.run() }
         let client = CairnClient(sharing: running.bus, patience: .seconds(60))
         #expect(try await client.stateHash(of: .mapState).sequence > 0)
-        // What is written beside the fold is there in a moment.
+        // The background write completes in a moment.
         while running.store.names().isEmpty { try await Task.sleep(for: .milliseconds(5)) }
         service.stop()
         _ = await work.result

@@ -90,14 +90,14 @@ extension FollowerSnapshotTests {
             #expect(map == running.history[position]?.map(named: world))
             return history.foldedCount - before
         }
-        // One page before the snapshot is looked for, and what lies behind it.
+        // One page before the snapshot is looked up, and the events after it.
         #expect(try asked(at: first + 40) == 16 + 40)
         #expect(try asked(at: first + 40) == 0)
         #expect(try asked(at: first + 50) == 10)
         #expect(try asked(at: running.live.sequence) == 0)
         #expect(try asked(at: first - 1) == Int(first) - 1)
 
-        // What happens next is read.
+        // Later events are read.
         try await running.grow(5)
         let end = running.live.sequence
         #expect(try asked(at: end) == 5)

@@ -132,7 +132,7 @@ import Testing
         _ = try LogBackup.restore(backup, to: running.site.logFile)
         try running.startLog()
 
-        // Who has folded the lost log keeps nothing of it.
+        // A fold of the lost log is not kept.
         await snapshots.keep(running.live)
         #expect(running.takeComplaints().count == 1)
         let after = running.snapshots()

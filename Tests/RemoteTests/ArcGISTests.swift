@@ -275,7 +275,7 @@ import Testing
 
         let answer = try inquiry.features(at: 0) { take in
             take()
-            // Somebody else's request took too long meanwhile.
+            // Another client's request took too long meanwhile.
             services.breakers.note(
                 Breakers.service(url), .free, [.failure(WebError(.timedOut, "no answer"))], .zero,
                 after: .zero)

@@ -161,7 +161,7 @@ import Testing
         let layer = try layer("hang")
         let server = fixture.server
         let wasSeen = Flag()
-        // Nobody waits any more once the server has the question.
+        // The request is cancelled once the server has the question.
         Thread.detachNewThread {
             let path = "/features/hang/FeatureServer/0/query"
             while let log = try? server.log(), !log.contains(where: { $0.contains(path) }) {}

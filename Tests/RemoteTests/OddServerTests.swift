@@ -50,7 +50,7 @@ import Testing
             let found = try server.find("n\(id)")["results"]?.elements ?? []
             #expect(found.contains { $0["attributes"]?["OBJECTID"]?.whole == id })
         }
-        // What lies in a rectangle is put in order by rank.
+        // The features in a rectangle are sorted by rank.
         let near = try server.query {
             $0.spatialFilter = QuerySpatialFilter(
                 geometry: .envelope(Envelope(minX: -1, minY: -1, maxX: 0.015, maxY: 1)))

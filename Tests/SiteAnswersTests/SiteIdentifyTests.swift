@@ -70,7 +70,7 @@ extension FedSite {
             #expect(answer.hitCount == count && answer.sequence == then, "\(seenFrom ?? -1)")
             #expect(try site.identifyAtOnce(asked(seenFrom)) == answer)
         }
-        // What is not known yet is not taken for nothing.
+        // An unknown sequence number is not taken for an empty map.
         #expect(throws: Failure.self) { try site.identify(asked(removed + 1)) }
     }
 

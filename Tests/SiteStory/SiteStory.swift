@@ -15,7 +15,7 @@ internal import TestKit
 public struct SiteStory {
     /// The log.
     public private(set) var records: [RecordedEvent] = []
-    /// What a service that wrote the log would hold.
+    /// The state of a service that wrote the log.
     public private(set) var live = SiteState()
     private var random: SeededGenerator
     private var streams: [StreamName: Int64] = [:]

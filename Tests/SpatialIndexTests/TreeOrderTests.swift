@@ -39,7 +39,7 @@ private struct Blocks {
         }
     }
 
-    /// How many blocks a position meets on average, of those everywhere in a square of that side.
+    /// Mean number of blocks that a position meets, over a square of that side.
     func met(side: Double) -> Double {
         boxes.reduce(0) { sum, block in
             let width = (block.map(\.maxX).max() ?? 0) - (block.map(\.minX).min() ?? 0)

@@ -10,7 +10,7 @@ import Synchronization
 import Testing
 import Worker
 
-/// Operations that note what was begun; `spin` goes on until it is told to stop.
+/// Operations that record their starts; `spin` runs until it is cancelled.
 private final class Notes: Sendable {
     private let state = Mutex((begun: [String](), stopped: [String]()))
     var begun: [String] { state.withLock { $0.begun } }

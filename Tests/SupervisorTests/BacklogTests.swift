@@ -129,8 +129,8 @@ import Testing
                         return !texts.isDisjoint(with: sleeping.tasks)
                     })
             }
-            // What was handed back may be under way to the other still: it is answered when it has
-            // come.
+            // A returned task may still be in flight to the other worker: it is answered on
+            // arrival.
             let answering = Task {
                 while !Task.isCancelled {
                     for text in texts { for worker in workers { worker.answer(text) } }

@@ -120,7 +120,7 @@ import Worker
         for (place, text) in innocents.enumerated() {
             #expect(await eventually { worker.tasks.count == place + 1 })
             #expect(worker.tasks.last == text)
-            // What was asked later waits.
+            // Later requests wait.
             if place == 0 { asker.ask("later") }
             #expect(await eventually { await isWaiting(hub, atLeast: 1) })
             worker.answer(text)

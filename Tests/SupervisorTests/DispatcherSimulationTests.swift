@@ -15,7 +15,7 @@ import Testing
 ///
 /// Messages of one worker arrive in order, each some time after it was sent.
 struct DispatcherSimulation {
-    /// What a worker has been sent, or has sent.
+    /// A message to or from a worker.
     private enum Letter {
         case task(DispatchedTask, UUID)
         case cancel(UUID), recall(UUID), inquire(UUID)
@@ -44,7 +44,7 @@ struct DispatcherSimulation {
     private var nextSerial: UInt64 = 0
     /// Tasks whose clients wait.
     private var waiting: [UInt64: DispatchedTask] = [:]
-    /// What the hub keeps of tasks, until it answers, refuses or forgets them.
+    /// Tasks that the hub keeps until it answers, refuses or forgets them.
     private(set) var requests: Set<UInt64> = []
     /// Those of them whose clients are gone or have their answers.
     private var over: Set<UInt64> = []
@@ -195,7 +195,7 @@ struct DispatcherSimulation {
             }
             return false
         }
-        // What it had sent comes first.
+        // Its earlier messages come first.
         let sent = post.filter { $0.worker == instance }.sorted {
             ($0.at, $0.order) < ($1.at, $1.order)
         }

@@ -10,7 +10,7 @@ public struct AddressQuery: Sendable {
     public enum Kind: String, CaseIterable, Sendable {
         /// As the table has it.
         case exact
-        /// The same without the postcode.
+        /// The full address without the postcode.
         case withoutPostcode
         /// Small ASCII letters.
         case plain

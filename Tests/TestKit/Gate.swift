@@ -24,7 +24,7 @@ public struct Gate: Sendable {
     /// Waits until a thread stands at the gate; closing what it returns lets it go on.
     public func arrival() async throws -> FileHandle {
         let opened: FileHandle? = await withCheckedContinuation { continuation in
-            // Opening blocks until somebody reads.
+            // Opening blocks until there is a reader.
             Thread.detachNewThread { [path] in
                 continuation.resume(returning: FileHandle(forWritingAtPath: path))
             }

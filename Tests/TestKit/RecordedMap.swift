@@ -15,7 +15,7 @@ public final class RecordedMap: Sendable {
 
     /// A log with the map's creation.
     ///
-    /// - Parameter hear: Told each event once it is in the log, the first within this call.
+    /// - Parameter hear: Receives each event once it is in the log, the first within this call.
     public init(
         _ name: String = "World", hear: @escaping @Sendable (RecordedEvent) -> Void
     ) throws {
@@ -79,7 +79,7 @@ public final class RecordedMap: Sendable {
 }
 
 extension ReadRequest {
-    /// What of a whole log the request names.
+    /// The events of a whole log that the request names.
     public func events(of records: [RecordedEvent]) -> [RecordedEvent] {
         Array(
             records.lazy.filter { record in

@@ -23,7 +23,7 @@ public final class TestSite: Sendable {
             path: "/tmp/cairn-t-\(UUID().uuidString.prefix(8).lowercased())")
     }
 
-    /// Where an executable was built; throws when it was not.
+    /// The path of an executable; throws when it was not built.
     public static func executable(_ name: String) throws -> String {
         let program = OwnProgram.path() ?? ""
         let path = program.split(separator: "/").dropLast().reduce("") { $0 + "/" + $1 }
@@ -105,7 +105,7 @@ public final class TestSite: Sendable {
         return process.terminationReason == .uncaughtSignal ? -status : status
     }
 
-    /// What all processes have written so far, each under its name.
+    /// Output of all processes so far, each under its name.
     public func output() -> String {
         let folder = path + "/out"
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []

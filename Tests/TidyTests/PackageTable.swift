@@ -22,7 +22,7 @@ struct PackageTable {
     ]
 
     var rows: [String: Row] = [:]
-    /// What each test target depends on of the package.
+    /// Dependencies of each test target on the package.
     private(set) var tests: [(name: String, dependencies: Set<String>)] = []
 
     /// Modules that a named product brings.
@@ -37,7 +37,7 @@ struct PackageTable {
         ],
     ]
 
-    /// What any target may import without saying so.
+    /// Modules that every target may import without listing them.
     static let toolchain: Set<String> = [
         "Swift", "Synchronization", "Glibc", "FoundationEssentials", "Foundation", "Dispatch",
     ]
@@ -177,7 +177,7 @@ enum Repository {
         return paths.sorted()
     }
 
-    /// What the tests look at, read once.
+    /// The files checked, read once.
     static let sources = Result { try swiftFiles(below: "Sources") }
 
     static func swiftFiles(below folder: String) throws -> [SourceFile] {

@@ -85,7 +85,7 @@ private func ask(
             remotes: RemoteServices(credentials: history.site.credentials)
         ) { [history] request throws(Failure) in
             let events = history.read(request)
-            // They come here after the log has told of them.
+            // They arrive here after their publication by the log.
             Task { for event in events { late.ingest([event], upTo: event.globalPosition) } }
             return events
         }

@@ -158,7 +158,7 @@ import TestKit
     }
 }
 
-/// What a locator cost.
+/// The cost of a locator.
 private struct Build: Encodable {
     var `case` = "build"
     var streets, houses, places, bytes, rejected: Int

@@ -7,10 +7,10 @@ import Platform
 
 /// The least a durable commit can take on a disk.
 enum DiskFloor {
-    /// How long it takes to write 16 KiB over what a file has there and to wait until they are on
-    /// the disk (`fdatasync`): what a commit of a few events writes to the write-ahead log.
+    /// The time to overwrite 16 KiB of a file and to wait for the disk (`fdatasync`): the same as a
+    /// commit of a few events writes to the write-ahead log.
     ///
-    /// So many times, with rests as between two commits.
+    /// Repeated `rounds` times, with pauses as between two commits.
     static func times(in directory: String, rounds: Int) throws -> Times {
         let path = directory + "/floor"
         defer { try? FileManager.default.removeItem(atPath: path) }

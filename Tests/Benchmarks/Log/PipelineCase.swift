@@ -57,7 +57,8 @@ struct PipelineCase {
         if isLetAwake { report(awake, title + ", CAIRN_WAKE_LATENCY=0", atMost: 400) }
     }
 
-    /// What `CAIRN_WAKE_LATENCY=0` has the log do, for peers who ask the kernel for nothing.
+    /// The effect of `CAIRN_WAKE_LATENCY=0` on the log, for peers that make no request to the
+    /// kernel.
     private func whileAwake(_ body: () throws -> Void) throws {
         let latency = try WakeLatency()
         try latency.demand(microseconds: 0)
@@ -159,7 +160,7 @@ enum PipelineRoles {
         bus.stop()
     }
 
-    /// Of the text of an event's payload; in front of it are spaces.
+    /// Position of the text in an event's payload, after spaces.
     private static let timePlace = 6..<26
     private static let template = Data(
         (#"{"at":"# + String(repeating: " ", count: timePlace.count) + #","worker":"#
@@ -237,7 +238,8 @@ enum PipelineRoles {
         let subscriber = try bus.subscribe(.logTail, topics: ["e/", "h/"]) { _, _ in
             _ = heard.tryPush(true)
         }
-        // Subscribed is who has been told something; before that nothing is kept for it.
+        // The subscription is active once its first message arrives; before that nothing is
+        // buffered for it.
         _ = heard.pop()
         Output.ready()
         while true {

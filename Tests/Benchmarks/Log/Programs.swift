@@ -46,7 +46,7 @@ final class Program {
         process.waitUntilExit()
     }
 
-    /// What it prints until its end, as one value; throws when it fails.
+    /// Its whole output as one value; throws when it fails.
     func result<Value: Decodable>(_ type: Value.Type = Value.self) throws -> Value {
         let bytes = output.fileHandleForReading.readDataToEndOfFile()
         process.waitUntilExit()
@@ -78,7 +78,7 @@ final class Program {
     }
 }
 
-/// Where the bench finds programs and works.
+/// Paths of the benchmark's programs and working directory.
 struct Workshop {
     /// A directory of its own, short enough for sockets.
     let directory: String

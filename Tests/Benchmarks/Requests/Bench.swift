@@ -106,7 +106,7 @@ struct Bench {
             var oneWorkerKilobytes: Memory
             var fourWorkersKilobytes: Memory
             var ratio: Double
-            /// What each of the three that came brought with it.
+            /// Additional memory per further worker.
             var furtherWorkerKilobytes: Int
             var asked = "≤ 1.2"
             var passes: Bool
@@ -168,7 +168,7 @@ struct Bench {
             }
         }
         var measured = await load.value
-        // What the killed ones used is gone with them.
+        // The usage of the killed ones is lost with them.
         measured.times = ProcessTimes()
         var line = Line(
             "workers come and go", question, measured, clients: clients, checked: Self.checked)

@@ -12,7 +12,7 @@ struct Contest {
     }
 
     let question: Question
-    /// What GEOS says; nil: everybody must say what Cairn says at first.
+    /// The answer of GEOS; nil where all contestants must give the first answer of Cairn.
     let expected: [[Hit]]?
     /// Of one case.
     let seconds: Double

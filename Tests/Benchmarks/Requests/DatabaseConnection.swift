@@ -27,7 +27,7 @@ import Glibc
 
     deinit { unsafe PQfinish(link) }
 
-    /// What to poll for reading.
+    /// The descriptor to poll for reading.
     var descriptor: Int32 { unsafe PQsocket(link) }
 
     private var failure: any Error {

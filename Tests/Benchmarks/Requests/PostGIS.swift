@@ -21,7 +21,7 @@ final class PostGIS: Contender {
     private let processes: [Int32]
     private let points: [[UInt8]]
     private var clients: [Client] = []
-    /// What the checking pass got; everything later must be the same, byte for byte.
+    /// Answers of the checking pass; all later ones must be the same, byte for byte.
     private var expected: [[UInt8]] = []
 
     /// Opens as many connections as there are clients.

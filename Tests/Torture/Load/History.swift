@@ -6,8 +6,7 @@ import Foundation
 import Platform
 import Synchronization
 
-/// What the clients were told, as JSON lines on standard output, in the order in which they heard
-/// it.
+/// Answers received by the clients, as JSON lines on standard output, in order of arrival.
 final class History: Sendable {
     private let over = Atomic<Bool>(false)
     private let output = Mutex(())
