@@ -357,7 +357,7 @@ import Testing
                 request.having = having
             }?.message ?? "answered"
         }
-        #expect(message("COUNT(*) > 1", statistics: false) == "having goes with outStatistics")
+        #expect(message("COUNT(*) > 1", statistics: false) == "having requires outStatistics")
         #expect(message("n > 1") == "answered" && message(" ") == "answered")
         for (having, word) in [
             ("area > 1", "no field 'area'"), ("SUM(kind) > 1", "needs numbers"),

@@ -33,8 +33,7 @@ struct LogSplice: Hashable {
     /// The failure of a follower at another incarnation.
     static let replaced = Failure(
         .conflict,
-        "the event log has been replaced by a backup of it: what was read before is not what it holds "
-            + "now")
+        "the event log has been replaced by a backup: earlier reads no longer match its content")
 
     let scope: Scope
     /// Every event of the scope up to this global position has been delivered, and none after it.

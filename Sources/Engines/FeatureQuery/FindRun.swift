@@ -133,7 +133,7 @@ extension FindRequest {
                     + "\(Self.textByteBound) are looked for")
         }
         guard at == nil || atTime == nil else {
-            throw Failure(.invalidParameter, "at and atTime: expected one of them")
+            throw Failure(.invalidParameter, "at and atTime: expected at most one of them")
         }
     }
 

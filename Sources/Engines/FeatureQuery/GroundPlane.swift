@@ -27,7 +27,7 @@ struct GroundPlane {
         middle = try toDegrees.forward(geometry.envelope.center)
         guard abs(middle.y) <= 90, middle.isFinite else {
             throw Failure(
-                .invalidParameter, "geometry: it has no place on the earth, so no distance to it")
+                .invalidParameter, "geometry: it cannot be projected onto the earth for a distance")
         }
         reference = SpatialReference(
             wkt: """

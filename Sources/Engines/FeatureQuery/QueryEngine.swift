@@ -179,7 +179,7 @@ extension QueryRequest {
         ) throws(Failure) {
             if !condition { throw Failure(code, sentence()) }
         }
-        try need(at == nil || atTime == nil, "at and atTime: expected one of them")
+        try need(at == nil || atTime == nil, "at and atTime: expected at most one of them")
         let idCount = objectIDs?.count ?? 0
         try need(
             idCount <= QueryLimits.objectIDs,
@@ -201,8 +201,8 @@ extension QueryRequest {
         }
         try need(
             groupFields.isEmpty || !statistics.isEmpty,
-            "groupByFieldsForStatistics goes with outStatistics")
-        try need(having == nil || !statistics.isEmpty, "having goes with outStatistics")
+            "groupByFieldsForStatistics requires outStatistics")
+        try need(having == nil || !statistics.isEmpty, "having requires outStatistics")
         if let part {
             try need(
                 part.row >= 0 && part.isPlausible && part.place == nil,

@@ -31,7 +31,7 @@ extension IdentifyRequest {
         if let most = maximumResultsPerLayer {
             try check(most >= 0, "maximumResultsPerLayer \(most)", "0 or more")
         }
-        try check(at == nil || atTime == nil, "at and atTime", "one of them")
+        try check(at == nil || atTime == nil, "at and atTime", "at most one of them")
         try checkTime()
         let most = IdentifyLimits.layerIDs
         try checkSize(layerTimeOptions.count, most, "layerTimeOptions", "layers")

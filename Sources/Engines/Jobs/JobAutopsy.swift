@@ -139,7 +139,7 @@ public struct JobAutopsy: Hashable, Sendable {
         if chunk.description.subJob != nil {
             let child = chunk.attempts.last?.subJob.map { ": look at job \($0)" } ?? ""
             throw Failure(
-                .invalidParameter, "chunk \(number) is done by a job of its own\(child)")
+                .invalidParameter, "chunk \(number) is done by a sub-job\(child)")
         }
         let attempt =
             chunk.attempts.last?.attempt

@@ -145,7 +145,7 @@ struct FeatureDecision {
     /// Marks the valid edits as undone.
     private func refuseAll(_ wanted: FeatureEdits, _ outcome: inout Outcome) {
         let reason = Failure(
-            .conflict, "not done, because another edit of the same request could not be")
+            .conflict, "not done, because another edit of the same request failed")
         for (kind, count) in [
             (RefusedEdit.Kind.add, wanted.adds.count), (.update, wanted.updates.count),
             (.delete, wanted.deletes.count),
@@ -180,7 +180,7 @@ struct FeatureDecision {
         if let fault = draft.fault { throw fault }
         let given = try geometry(draft)
         guard outcome.nextID <= Int64(Int32.max) else {
-            throw Failure(.tooLarge, "the layer has no object id left")
+            throw Failure(.tooLarge, "the object ids of the layer are exhausted")
         }
         let nothing = Attributes(
             fields.dropFirst().map { Attributes.Entry(name: $0.name, value: .null) })

@@ -37,7 +37,7 @@ extension LayerSource {
             guard source.layers == nil else {
                 throw Failure(
                     .invalidParameter,
-                    "a feature service's layer is named by its address, …/FeatureServer/0")
+                    "URL: expected a layer of a feature service, …/FeatureServer/0")
             }
         case .tiles(let source): try Self.check(source.url, source.credential)
         case .graphics(let source): try source.spatialReference.checkForm()

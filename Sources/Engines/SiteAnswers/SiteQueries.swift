@@ -62,13 +62,13 @@ public final class SiteQueries: Sendable {
 
     /// Answers a whole query in process where that is cheap, with the bytes that a worker gives.
     ///
-    /// Nil for everything else: unknown maps and layers, a sequence number that has not come yet,
+    /// Nil for everything else: unknown maps and layers, a sequence number that is not known yet,
     /// layers on other servers and of more than two million features, a clause of more than 1,024
     /// bytes, relations that GEOS tests, distances and geometries of more than 2,000 coordinates,
     /// features of more than 1 MiB, answers of several parts or of more than 60 ms of processor
-    /// time, maps on which it took long of late, and when sixteen others wait or `end` has come.
-    /// Throws `Failure`: `invalidParameter` and `tooLarge` in the worker's words, `cancelled` soon
-    /// after the calling task was.
+    /// time, maps with high recent latency, and when sixteen others wait or `end` has passed.
+    /// Throws `Failure`: `invalidParameter` and `tooLarge` with the worker's sentence, `cancelled`
+    /// soon after the calling task was cancelled.
     public func answerAtOnce(
         _ request: QueryRequest, until end: ContinuousClock.Instant = .now + .seconds(60)
     ) async throws(Failure) -> QueryAnswer? {

@@ -36,7 +36,7 @@ public struct PictureFrame: Hashable, Sendable {
         guard wanted.isFinite, wanted.width > 0, wanted.height > 0 else {
             throw Failure(
                 .invalidParameter,
-                "bbox: this rectangle has no place in the picture's spatial reference")
+                "bbox: the rectangle cannot be projected to the picture's spatial reference")
         }
         let (width, height) = (Double(request.width), Double(request.height))
         let unitsPerPixel =
@@ -49,8 +49,8 @@ public struct PictureFrame: Hashable, Sendable {
         guard extent.isFinite, unitsPerPixel > reach * 0x1p-44 else {
             throw Failure(
                 .invalidParameter,
-                "bbox, size or mapScale: a pixel would be \(unitsPerPixel) wide, which coordinates "
-                    + "here cannot tell apart")
+                "bbox, size or mapScale: a pixel would be \(unitsPerPixel) wide, below the "
+                    + "resolution of coordinates there")
         }
         self.extent = extent
         self.unitsPerPixel = unitsPerPixel
@@ -127,7 +127,7 @@ extension ExportRequest {
             try check(
                 mapScale > 0 && mapScale <= 1e12, "mapScale \(mapScale)", "a scale up to 1e12")
         }
-        try check(at == nil || atTime == nil, "at and atTime", "one of them")
+        try check(at == nil || atTime == nil, "at and atTime", "at most one of them")
         let most = IdentifyLimits.layerIDs
         for (name, count) in [
             ("layers", layers.ids.count), ("layerDefs", layerDefinitions.count),

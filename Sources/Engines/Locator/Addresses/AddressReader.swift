@@ -73,7 +73,7 @@ struct AddressReader {
 
     private mutating func use(_ line: [UInt8], _ layout: AddressLayout) throws(Unusable) {
         guard let fields = DelimitedFields.split(line, by: layout.separator) else {
-            throw Unusable("its quotes do not close, or it is not valid UTF-8")
+            throw Unusable("a quotation mark is not closed, or the line is not valid UTF-8")
         }
         guard fields.count == layout.leastColumns else {
             throw Unusable("it has \(fields.count) columns; expected \(layout.leastColumns)")

@@ -71,7 +71,7 @@ public enum LocatorBuilder {
             if !isText(file) {
                 guard let vectors else {
                     throw Failure(
-                        .unreadable, "'\(file)' is no text, and vector files are not read")
+                        .unreadable, "'\(file)' is not text; vector files are not supported")
                 }
                 try vectors(file, &draft) { features throws(Failure) in
                     try progress(

@@ -144,7 +144,8 @@ public struct ChunkComparison: Sendable {
         guard let before = chunk.blob, let made else {
             return difference(
                 chunk, nil,
-                made == nil ? "this build makes nothing" : "this build makes a product, none then")
+                made == nil
+                    ? "this build makes no product" : "the recorded build made no product")
         }
         guard blobs.contains(before.id) else {
             return difference(chunk, .dataMissing, "blob \(before.id) is gone")
