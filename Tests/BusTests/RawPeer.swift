@@ -10,7 +10,7 @@ import TestKit
 import Testing
 import ZeroMQ
 
-/// Unix sockets without any protocol, to say what no well-behaved peer says.
+/// Unix sockets without any protocol, to send what no well-behaved peer sends.
 enum RawPeer {
     private static func withAddress<Result>(
         _ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result
@@ -43,7 +43,7 @@ enum RawPeer {
         return true
     }
 
-    /// Listens, and says it to the first `count` that connect; call on a thread of its own.
+    /// Listens, and sends the bytes to the first `count` connections; call on a thread of its own.
     static func listen(at path: String, sayingTo count: Int, _ bytes: [[UInt8]]) {
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
         defer {

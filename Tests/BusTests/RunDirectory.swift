@@ -50,7 +50,7 @@ final class Inbox<Value: Sendable>: Sendable {
     }
 }
 
-/// Waits until `condition` holds, asking every few milliseconds; false after `limit`.
+/// Waits until `condition` holds, polling every few milliseconds; false after `limit`.
 func eventually(
     within limit: Duration = .seconds(60), _ condition: () throws -> Bool
 ) async rethrows -> Bool {

@@ -8,7 +8,7 @@ import Synchronization
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct StraightTests {
-    /// A service that keeps tasks and hears which of them were taken elsewhere.
+    /// A service that keeps tasks and is notified of those taken elsewhere.
     private final class Desk: Sendable {
         let tasks = Inbox<IncomingRequest>()
         let taken = Inbox<UUID>()

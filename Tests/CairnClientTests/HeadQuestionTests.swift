@@ -27,7 +27,7 @@ private final class QuietLog: Sendable {
     /// Has an element for each question that is held.
     private let holds = AsyncStream<Void>.makeStream()
 
-    /// Begins with so many events.
+    /// Starts with that many events.
     init(head: Int64) throws {
         state = Mutex(State(head: head))
         try FileManager.default.createDirectory(
@@ -108,7 +108,7 @@ private final class QuietLog: Sendable {
     /// Waits for the next request.
     func untilAsked() async { for await _ in holds.stream { break } }
 
-    /// Says what was true when it was asked, and answers as ever from now on.
+    /// Sends the earlier state as the answer, and answers normally from now on.
     func letGo(saying head: Int64) {
         let held = state.withLock { state in
             defer { state.held = nil }
@@ -191,7 +191,7 @@ private final class QuietLog: Sendable {
             try await follower.snapshot(beyond: follower.current, timeout: .milliseconds(20))
         }
 
-        // Behind whatever has been asked before.
+        // After all earlier requests.
         _ = try await reader.head()
         #expect(log.headQuestionCount == before + 1)
     }

@@ -8,8 +8,7 @@ import Synchronization
 import TestKit
 import Testing
 
-/// A site whose job goes on by itself under a clock that waiting moves, and which is away now and
-/// then.
+/// A site whose job advances under a clock that waiting moves, with occasional outages.
 private final class PlayedSite: Sendable {
     struct State {
         var random: SeededGenerator

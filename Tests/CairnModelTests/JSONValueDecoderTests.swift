@@ -8,7 +8,7 @@ import Testing
 
 /// The fast decoder agrees with Foundation, and leaves the rest to it.
 @Suite struct JSONReadingTests {
-    /// A form that asks for one thing in every way there is.
+    /// A form with every kind of member.
     private struct Form: Codable, Hashable {
         enum Choice: String, Codable { case first, second }
         var flag: Bool?

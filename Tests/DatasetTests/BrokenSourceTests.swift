@@ -128,7 +128,7 @@ import Testing
             #expect(accounted >= whole, "\(path)")
         } catch {
             #expect(error.message.contains(scratch.path), "\(error)")
-            // The reasons say why nothing of a file that opens can be taken.
+            // The details give the reasons why no feature of a readable file is usable.
             #expect(expected.gdal_opens != true || whole == 0 || !error.details.isEmpty, "\(path)")
         }
     }

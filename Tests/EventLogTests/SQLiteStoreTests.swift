@@ -264,7 +264,7 @@ import Testing
         #expect(
             try store.read(ReadRange(after: 0, limit: 9, filter: map)).events.map(\.globalPosition)
                 == [1, 2, 3, 6, 7])
-        // The first run of maps now takes in an event of a job, the second one that is not there.
+        // The first run of maps now includes an event of a job, the second a missing one.
         try tamper("UPDATE \(kind)_run SET count = count + 1 WHERE first IN (1, 6)")
 
         let reader = try SQLiteEventReader(path: scratch.file)
@@ -402,7 +402,7 @@ import Testing
                 StreamAppend(stream: name("job-1"), expected: .any, events: [event("a job")])
             ])
             try store.writeIndexes()
-            // Of what is not in the indexes yet they say nothing.
+            // The indexes do not cover the latest events.
             try store.append([
                 StreamAppend(stream: name("job-1"), expected: .any, events: [event("more")])
             ])
@@ -632,7 +632,7 @@ import Testing
                 let log = try SQLiteEventReader(path: path)
                 let fault = try log.firstFault(limit: 1_000)
                 let isWhole = try log.head() == 45
-                // Only what is wrong may be missing or refused; what is given out is as it was.
+                // Only corrupt events may be missing or refused; returned ones are unchanged.
                 var after: Int64 = 0
                 while let slice = try? log.read(ReadRange(after: after, limit: 7)) {
                     for event in slice.events {

@@ -112,7 +112,7 @@ import Testing
         } catch { return error }
     }
 
-    /// Whether the scalars of one text stand in another, looked for at every place.
+    /// Whether the scalars of one text occur in another, by a search at every position.
     private func holds(_ text: String, _ part: String) -> Bool {
         let (text, part) = (Array(text.unicodeScalars), Array(part.unicodeScalars))
         guard text.count >= part.count else { return false }

@@ -59,7 +59,7 @@ extension GatewayService {
     {
         let text = await text(url, client: client)
         guard text.hasPrefix("{") else { return 0 }
-        // As OGC API says it.
+        // In the form of OGC API.
         for (word, code) in [("tokenRequired", 499.0), ("invalidToken", 498), ("forbidden", 403)]
         where text.contains("\"code\":\"\(word)\"") {
             return code

@@ -12,7 +12,7 @@ import Testing
 
 private let root = "/arcgis/rest/services"
 
-/// A service on a simulated site, asked by URL.
+/// A service on a simulated site, with requests by URL.
 private struct Asked {
     let site: SimulatedSite
     let service: GatewayService
@@ -269,7 +269,7 @@ extension RelaxedValue {
         }
         let empty = try await asked.json(root + "/City/MapServer/0")
         #expect(empty["timeInfo"]?["timeExtent"] == nil && empty["timeInfo"] != nil)
-        // The extent of what the definition shows is asked for beside it.
+        // The extent of the visible features is a separate query.
         let asks = asked.site.inner.withLock { $0.queries }
         #expect(asks.count { !$0.statistics.isEmpty } == 2)
         #expect(asks.allSatisfy { !$0.statistics.isEmpty || $0.result == .extent })

@@ -23,8 +23,8 @@ import Testing
         } catch { return error }
     }
 
-    /// As `curl -F where=… -F f=json -F features=@a.json` writes it, and one with everything that
-    /// may stand between.
+    /// As written by `curl -F where=… -F f=json -F features=@a.json`, and one with all optional
+    /// parts.
     @Test func `fields are parameters, whatever is in them`() throws {
         let curl =
             "--x y\r\nContent-Disposition: form-data; name=\"where\"\r\n\r\nNAME = 'a&b=c' + 50%\r\n"

@@ -44,7 +44,7 @@ private final class Reader {
         return try XMLReader.read(Array(text.drop { $0 != "\n" }.utf8))
     }
 
-    /// Sends a form as it stands on a page.
+    /// Submits a form of a page.
     func send(_ action: String, on page: XMLElement) async throws -> XMLElement {
         let form = try #require(
             page.all("form").first { $0.attributes["action"]?.hasPrefix(action) == true })

@@ -244,7 +244,7 @@ import Testing
         #expect(inner.contains("inner.example"), "\(inner)")
     }
 
-    /// A service of the map, and what was asked of it.
+    /// A service of the map, and the requests to it.
     private func service(
         _ operations: [AccessRules.Operation],
         _ change: @Sendable (inout SimulatedSite.Inner) -> Void

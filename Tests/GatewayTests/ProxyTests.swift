@@ -92,7 +92,7 @@ import Testing
             let second = try Connection(port: port)
             let question = "GET /arcgis/rest/info HTTP/1.1\r\nHost: localhost\r\n\r\n"
             second.send(question)
-            // Once it is answered it is counted, on whatever thread that is.
+            // An answered request has been counted, on whatever thread that is.
             #expect(!second.receive(answers: 1).isEmpty)
             let third = try Connection(port: port)
             third.send(question)

@@ -8,7 +8,7 @@ import Synchronization
 
 @testable import Gateway
 
-/// A backend that answers from values and keeps what it was asked.
+/// A backend that answers from values and records its requests.
 final class SimulatedSite: GatewayBackend {
     struct Inner {
         var map: MapDescription
@@ -38,7 +38,7 @@ final class SimulatedSite: GatewayBackend {
         /// Attributions of the only locator.
         var attributions: [String]?
         var lastAt: AsOf?
-        /// Every past that anything was asked of, in their order.
+        /// The past of every request, in order.
         var pasts: [SeenPast] = []
         /// Whether a reader of changes was to see the past.
         var wasPastSeen: Bool?
@@ -54,7 +54,7 @@ final class SimulatedSite: GatewayBackend {
         /// Failures in pictures, and whether they have layers on other servers.
         var missing: [LayerFailure]?
         var hasRemote: Bool?
-        /// Whether answers to identify are at hand.
+        /// Whether identify requests are answered in line.
         var hasAnswersAtHand = false
         /// Numbers of identify requests answered in line, and sent to workers.
         var identifyCounts = (atOnce: 0, asked: 0)

@@ -187,7 +187,7 @@ import Testing
         let cache = TileCache(byteBound: 10_000)
         let map = try Samples.map()
         let drawn = Drawn()
-        // Two have room; a third takes the place of the one asked for longest ago.
+        // The cache has two places; a third entry evicts the least recently used.
         for (column, count) in [(0, 1), (1, 2), (0, 2), (2, 3), (0, 3), (1, 4)] {
             let block = TileBlock(level: 9, row: 0, column: column)
             _ = try await cache.block(block, of: map) { () async throws(Failure) in

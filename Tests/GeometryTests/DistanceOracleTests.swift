@@ -117,7 +117,7 @@ struct ShapeGenerator {
 }
 
 @Suite struct DistanceOracleTests {
-    /// GEOS wants valid input; making it valid keeps lines and even-odd areas, part by part.
+    /// GEOS requires valid input; making it valid keeps lines and even-odd areas, part by part.
     private func oracle(_ wkt: String) throws -> GEOSGeometry {
         let geometry = try GEOSGeometry(wkt: wkt)
         return try geometry.isValid() ? geometry : geometry.madeValid()

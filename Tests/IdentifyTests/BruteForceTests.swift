@@ -110,7 +110,7 @@ private final class Oracle {
 }
 
 @Suite struct BruteForceTests {
-    /// A pair of spatial references, and where in the dataset's the features lie.
+    /// A pair of spatial references, and the place of the features in the dataset's.
     struct Place: CustomTestStringConvertible {
         var dataset: Int
         var map: Int

@@ -10,7 +10,7 @@ import Synchronization
 import TestKit
 import Testing
 
-/// A map of every kind of layer, and a request that could be asked of it.
+/// A map of every kind of layer, and a possible request on it.
 private final class EveryKind: Sendable {
     let site: Site
     let rasters: RasterFixture
@@ -114,7 +114,7 @@ private final class EveryKind: Sendable {
         }
     }
 
-    /// Anything that a client may ask, sensible or not.
+    /// A possible request, sensible or not.
     func request(_ random: inout SeededGenerator) -> IdentifyRequest {
         func chance(_ part: Double) -> Bool { .random(in: 0..<1, using: &random) < part }
         let place = Coordinate(

@@ -70,7 +70,7 @@ import Testing
                 Coordinate(x: $0.0, y: $0.1)
             }
         }
-        // A hole takes the right half away but for its border.
+        // A hole removes the right half except for its border.
         let (shell, hole) = (ring(0, 40, 40, 60), ring(20, 41, 39, 59))
         func asked(_ rings: [[Coordinate]]) throws -> Shape? {
             try engine.identify(makeRequest(.polygon(rings: rings)), in: map).results.first?

@@ -90,7 +90,7 @@ import Testing
                 try engine.identify(request, in: map, remotes: servers.ask)
             }
 
-            // All that may be needed is asked at once.
+            // All layers that may be needed are requested at once.
             let needed = ids.filter { $0 >= ownEnd && kinds[$0].isRemote }
             #expect(servers.asked.withLock { $0 } == (needed.isEmpty ? [] : [needed]), comment)
             #expect(

@@ -16,7 +16,7 @@ private struct CanarySite {
     static let past: Set<String> = [
         "CANARYDEFINITION", "CANARYDELETED", "CANARYUNQUERYABLE", "CANARYLAYER", "CANARYEDITED",
     ]
-    /// Words of services, jobs and settings that only the owner was given.
+    /// Words of services, jobs and settings that only the owner has.
     static let others: Set<String> = [
         "CANARYSHUT", "CANARYLOCATOR", "CANARYUPLOAD", "CANARYURL",
     ]
@@ -227,7 +227,7 @@ private final class MatrixClient {
         }
         // A refusal is no stream.
         if Self.missingCount(bytes) == 0 { return String(decoding: bytes, as: UTF8.self) }
-        // The stream goes on as long as the caller listens: what has come by now is its answer.
+        // The stream continues while the caller listens: the bytes so far are its answer.
         while let more = connection.read(milliseconds: 20), !more.isEmpty { bytes += more }
         connection.leave()
         connection = Loopback(port: port) ?? connection

@@ -9,8 +9,7 @@ import Site
 import TestKit
 import Testing
 
-/// A comparison that is stopped leaves nothing in `/tmp`; one of a directory says what it passes
-/// over.
+/// A stopped comparison leaves nothing in `/tmp`; one of a directory reports what it skips.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct CompareEndingTests {
     /// A site with a job that is done, of whose blobs only its input is left: every chunk differs.
     private func makeSite() async throws -> JobSite {

@@ -186,7 +186,7 @@ import Testing
         return try #require(connection.wholeAnswer())
     }
 
-    /// Whatever is refused says so in a way that asks for another attempt.
+    /// Every refusal calls for another attempt.
     private func refuses(_ body: () async throws -> Void) async {
         do {
             try await body()

@@ -86,7 +86,7 @@ import Testing
             map: site.map,
             .addLayer(name: "copy", source: LayerSource(dataset: layer), place: LayerPlace()))
         let copy = try #require(added.layer)
-        // A layer takes edits once it is loaded.
+        // A layer accepts edits once it is loaded.
         var map = try await site.client.map(named: site.map, minSequence: added.sequence)
         while map?.layer(copy)?.loadStatus != .loaded {
             let known = try #require(map?.sequence)

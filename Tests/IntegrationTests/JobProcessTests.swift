@@ -137,7 +137,8 @@ private final class Tally: Sendable {
                 }
             }
             for kill in 1...8 {
-                // A request that ended several processes would be given up: none is there for long.
+                // A request that ended several processes would be given up: none of them lives
+                // long.
                 while tally.count < 8 * kill, !tally.isOver {
                     try await Task.sleep(for: .milliseconds(5))
                 }

@@ -84,7 +84,7 @@ import Testing
         first.cancel()
         second.cancel()
 
-        // The one that has not been begun is over although the thread stands.
+        // The unstarted one is over although the thread is blocked.
         try await site.until("the end of the second") { site in
             try await site.client.supervisorStatus()[.identify]?.runningTaskCount == 1
         }

@@ -25,7 +25,7 @@ final class Loopback: Sendable {
         return (result, Int(UInt16(bigEndian: address.sin_port)))
     }
 
-    /// A port that nothing listens on; another program may still take it before it is used.
+    /// A port without a listener; another program may still take it before it is used.
     static func freePort() throws -> Int {
         let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         defer { Glibc.close(listener) }

@@ -33,7 +33,7 @@ enum Programs {
         return URL(filePath: bundle ?? "").deletingLastPathComponent().path
     }()
 
-    /// Whether these programs were built; says so in one line when they were not.
+    /// Whether these programs were built; prints a line when they were not.
     static func areBuilt(_ names: [String] = all, test: String = #function) -> Bool {
         let missing = names.filter {
             !FileManager.default.isExecutableFile(atPath: folder + "/" + $0)
@@ -82,7 +82,7 @@ enum Programs {
             errors: String(decoding: try Data(contentsOf: errorPath), as: UTF8.self))
     }
 
-    /// A path for a site that does not exist yet; short, because sockets lie in it.
+    /// A path for a new site; short, because it contains sockets.
     static func newSite() -> String {
         "/tmp/cairn-" + UUID().uuidString.prefix(8).lowercased()
     }

@@ -108,7 +108,7 @@ import Testing
             width: Self.size.width, height: Self.size.height) == 0
     }
 
-    /// A tile in the middle of what the service says that it has.
+    /// A tile in the middle of the service's stated extent.
     private static let tile = (level: 7, row: 44, column: 64)
 
     private func isGroundTile(_ picture: Picture) -> Bool {

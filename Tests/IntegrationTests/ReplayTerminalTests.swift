@@ -137,7 +137,7 @@ import Testing
         guard Programs.areBuilt() else { return }
         let site = try await IdentifySite(side: 2)
         let (process, input, errors) = (Process(), Pipe(), site.files.path + "/errors")
-        // Under nohup it would rightly go on.
+        // Under nohup it would rightly continue.
         process.executableURL = URL(filePath: "/usr/bin/env")
         process.arguments = [
             "--default-signal=HUP", Programs.folder + "/cairn", "replay", "--site",

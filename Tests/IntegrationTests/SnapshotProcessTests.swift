@@ -57,8 +57,8 @@ import Testing
         return answers
     }
 
-    /// Kills what folds, and starts it again, to write a snapshot after so many events; returns
-    /// when it has the whole log, with the gateway's port.
+    /// Kills the folding services and restarts them, to write a snapshot after that many events;
+    /// returns the gateway's port when it has the whole log.
     private func restart(
         _ site: JobSite, _ services: inout [Int32], eventCount: Int
     ) async throws -> Int {

@@ -10,7 +10,7 @@ import Testing
 
 @testable import JobKinds
 
-/// Answers with the request's own position and tolerance; knows the map `Small` from 5 on.
+/// Answers with the request's own position and tolerance; has the map `Small` from 5 on.
 private struct Mirror: RowIdentifier {
     func map(named name: MapName, at position: Int64) throws(Failure) -> MapDescription {
         guard name.rawValue == "Small", position >= 5 else {

@@ -201,7 +201,7 @@ struct FamilySimulation {
             #expect(state.status == .cancelled || state.status == .succeeded, "seed \(seed)")
             #expect(story.table.jobs.values.allSatisfy { $0.status.isTerminal }, "seed \(seed)")
             if state.status == .cancelled {
-                // Nothing is given to a worker after the parent's end.
+                // No chunk is leased after the parent's end.
                 let end = try #require(state.endedAt).microseconds
                 let late = story.log.filter {
                     $0.recordedAt.microseconds > end && $0.event.type == JobChunkLeased.eventType

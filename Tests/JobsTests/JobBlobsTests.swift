@@ -9,7 +9,7 @@ import Testing
 
 /// What a sweep must keep, against a table of what random jobs name.
 @Suite struct JobBlobsTests {
-    /// One job as the test knows it.
+    /// The model of one job.
     private struct Told {
         var id: JobID
         var parent: Int?

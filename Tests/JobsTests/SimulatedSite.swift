@@ -44,7 +44,7 @@ final class SimulatedSite {
     private var clockOffsets: [Place: Int64] = [:]
     private var isDown: Set<Place> = []
     private var frozen: [Place: [Step]] = [:]
-    /// Pairs that do not hear each other, and until when.
+    /// Pairs of places without a connection, and until when.
     private var partitions: [Set<Place>: Int64] = [:]
 
     let clock = WallClockBox()

@@ -233,7 +233,7 @@ import Testing
         }
         #expect(met >= 20)
         #expect(apart > 500)
-        // The roads stand where they stood, at a vertex of their own.
+        // The roads keep their location, at a vertex of their own.
         for road in roads {
             let street = try #require(try locator.first("\(road.name), Gridham"))
             #expect(
@@ -284,7 +284,7 @@ import Testing
         request.featureTypes = ["StreetInt"]
         let found = try #require(try locator.reverse(request).candidate)
         #expect(found.meters(to: GridCity.location(210, 0)) < 0.1)
-        // The street stands where it stood without the crossing: at a vertex of its own.
+        // The street keeps its location without the crossing: at a vertex of its own.
         let street = try #require(try locator.first("Alder Street, Gridham"))
         #expect(street.meters(to: GridCity.location(500, 0)) < 0.1)
     }

@@ -9,7 +9,7 @@ import LocatorSources
 import TestKit
 import Testing
 
-/// Streets and addresses of the formats that people have them in, and what cannot be used of them.
+/// Streets and addresses in common vector formats, and their unusable features.
 @Suite struct VectorFormatTests {
     private static let city = GridCity()
 

@@ -7,7 +7,7 @@ import Locator
 import TestKit
 import Testing
 
-/// Addresses of many languages, asked for as people write them.
+/// Addresses in many languages, in usual spellings.
 @Suite struct AddressLanguageTests {
     private static let numbers = ["1", "3", "8", "12", "12A", "27"]
 

@@ -120,7 +120,7 @@ import Testing
         #expect(try locator.reverse(request).candidate?.text("PlaceName") == "Parigi")
         request.language = "german"
         #expect(throws: Failure.self) { try locator.reverse(request) }
-        // A key names the place, whatever the language.
+        // A key identifies the place in any language.
         let key = try #require(try locator.suggest(suggest).suggestions.first?.magicKey)
         var keyed = GeocodeRequest(singleLine: "", magicKey: key)
         keyed.language = "it"

@@ -44,7 +44,7 @@ import Testing
             let found = try #require(try candidates(text).first)
             #expect(found.text("Addr_type") == "Postal" && found.score == 100, "\(text)")
         }
-        // Another town's name says that one of the two is wrong.
+        // Another town's name contradicts the postcode.
         let other = try #require(
             AddressSample.shared.houses.first { $0.city != house.city }
         ).city

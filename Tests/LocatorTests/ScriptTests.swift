@@ -10,7 +10,7 @@ import Testing
 
 @testable import Locator
 
-/// Places are found in the letters of their people, and in those of others.
+/// Places are found in the script of their language, and in others.
 @Suite struct ScriptTests {
     private static let header =
         "id\tname\tlatitude\tlongitude\tcountry\tfeature_code\tpopulation\talternate_names\n"

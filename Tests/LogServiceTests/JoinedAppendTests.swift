@@ -277,7 +277,7 @@ import Testing
 }
 
 extension LogReader {
-    /// Either way of asking; a completion that is called twice traps, one that is not called never
+    /// Either form of append; a completion that is called twice traps, one that is not called never
     /// returns.
     fileprivate func append(
         _ appends: [StreamAppend], isWaiting: Bool, timeout: Duration = .seconds(60)

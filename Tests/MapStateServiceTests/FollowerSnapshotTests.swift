@@ -25,7 +25,7 @@ enum SnapshotFolder: String, CaseIterable {
     case ahead
 }
 
-/// Followers that begin at snapshots know what those know that fold the whole log.
+/// Followers that start from snapshots are equal to those that fold the whole log.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct FollowerSnapshotTests {
     let running: SnapshotSite
     private static let eventCount = 600
@@ -86,7 +86,7 @@ enum SnapshotFolder: String, CaseIterable {
         return (Told(records: records, states: states), kept)
     }
 
-    /// Brings the folder into a condition; returns where a follower may begin, 0 for the first
+    /// Brings the folder into a condition; returns where a follower may start, 0 for the first
     /// event.
     func prepare(_ folder: SnapshotFolder, _ kept: [Int64]) async throws -> Int64 {
         let store = running.store
@@ -256,13 +256,13 @@ enum SnapshotFolder: String, CaseIterable {
             return readCount.load(ordering: .relaxed)
         }
 
-        // One page before the snapshot is looked for, and as many whole ones behind it as it takes.
+        // One page before the snapshot is looked up, and whole pages after it.
         #expect(try await asked(at: first + 40) == 16 + 48)
         #expect(try await asked(at: first + 40) == 0)
         // Goes on from that state.
         #expect(try await asked(at: first + 50) == 16)
         #expect(try await asked(at: first - 1) > 180)
-        // Behind where it began it knows when the map changed.
+        // After its start it knows the changes of the map.
         #expect(try await asked(at: running.live.sequence) == 0)
         readCount.store(0, ordering: .relaxed)
         let past = try await follower.history(at: first + 3, reading: read)

@@ -85,7 +85,7 @@ import Testing
         await snapshots.keep(running.live)
         let name = try #require(running.store.names().first)
         let (label, pieces) = try running.store.read(name)
-        /// Writes what has a right checksum, and asks for it.
+        /// Writes a snapshot with a right checksum, and restores it.
         func isTaken(_ change: (inout SnapshotStore.Label) -> Void) async throws -> Bool {
             var label = label
             change(&label)

@@ -76,7 +76,7 @@ import Testing
     ) throws {
         let layer = try layer(kind)
 
-        // More than a page has, and nothing that the server alone could say.
+        // More than a page, and without a filter for the server.
         let failure = try #require(
             failure(layer) {
                 $0.clause = "POP + 1 > 0"
@@ -92,7 +92,7 @@ import Testing
             $0.hidesInside = true
         }
         #expect(outside?.message.contains(fixture.server.url) == false, "\(outside as Any)")
-        // The next is asked as ever.
+        // The next request is sent as usual.
         #expect(try ask(try self.layer("good")) { $0.result = .count }["count"] as? Int == 3_000)
     }
 
@@ -126,7 +126,7 @@ import Testing
         let layer = try layer("heavy")
         let rows = try ask(layer) { $0.outFields = ["NOTE"] }
         let features = try #require(rows["features"] as? [Any])
-        // As many as one part of an answer holds; what is cut off is said.
+        // As many as one part of an answer holds; the answer reports the cut.
         #expect(features.count == 62 && rows["exceededTransferLimit"] as? Bool == true)
     }
 

@@ -13,7 +13,7 @@ import Synchronization
 
 @testable import Remote
 
-/// A server of points that keeps to its description, or does not; asked without a network.
+/// A server of points that complies with its description, or does not; without a network.
 final class OddServer: Sendable {
     enum Mark: Sendable {
         /// As the interface has it: true where there are more.
@@ -34,9 +34,9 @@ final class OddServer: Sendable {
         var knowsClauses = true
         /// Limit of object ids in an answer.
         var idLimit = Int.max
-        /// Counts so many more than there are; nil where it does not count.
+        /// Excess of its count over the actual number; nil where it does not count.
         var miscount: Int? = 0
-        /// Gives each feature so many times.
+        /// Number of copies of each feature.
         var copies = 1
         /// Writes whole numbers as text.
         var writesText = false

@@ -11,7 +11,7 @@ import Testing
 
 @testable import Remote
 
-/// Layers of servers that do not keep to what they say: the answer is everything, or says that it
+/// Layers of servers that violate their own description: the answer is complete, or reports that it
 /// is not.
 @Suite struct OddServerTests {
     typealias Ways = OddServer.Ways

@@ -11,8 +11,8 @@ import Rendering
 import TestKit
 import Testing
 
-/// Layers of played servers in pictures: against what the servers say the ground looks like, and
-/// against the same features drawn from the map itself.
+/// Layers of played servers in pictures: against the ground of the servers, and against the same
+/// features drawn from the map itself.
 @Suite(.timeLimit(.minutes(5))) struct RemotePictureTests {
     private static let half = 20_037_508.342789244
 
@@ -204,7 +204,7 @@ import Testing
         #expect(values["time"] == "1000,null" && values["dpi"] == "192")
         let clauses = try JSONDecoder().decode(
             [String: String].self, from: Data((values["layerDefs"] ?? "").utf8))
-        // Written anew, whatever the text was.
+        // Rewritten from the clause, not copied.
         let clause =
             "((POP > 0.5) OR (NOT (KIND IN (1, 2)))) AND (UPPER(NAME) LIKE 'A!_\"''%' ESCAPE '!')"
             + " AND (1 = 1)"
@@ -503,7 +503,7 @@ import Testing
             #expect(
                 zip(drawn[column, row], wanted).allSatisfy { abs(Double($0) - $1) <= 2 })
         }
-        // The other way round nothing of the server's is seen; out of its range it is not asked.
+        // The other way round the server's layer is hidden; out of its range it is not requested.
         let covered = try draw(request, [remote, below], fixture)
         #expect((0..<12).allSatisfy { covered[$0, 4] == [255, 0, 0, 255] })
         let count = try fixture.server.log().count { $0.contains("GetMap") }

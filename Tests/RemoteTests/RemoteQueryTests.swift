@@ -42,8 +42,8 @@ import Testing
                 return "[\(x),\(y)\(further.joined())]"
             }
             func ring(_ x: Double, _ y: Double, _ side: Double) -> String {
-                // No two corners are as far from a side: rings are generalised from where they
-                // begin.
+                // No two corners have the same distance from a side: rings are generalised from
+                // their start.
                 let corners = [(0.0, 0.0), (1, 0.03), (0.96, 1.08), (-0.05, 0.93), (0, 0)]
                 return "["
                     + corners.map { position(x + $0.0 * side, y + $0.1 * side) }
@@ -293,7 +293,7 @@ import Testing
             }
             #expect(found > 20)
             let asked = layer.takeAsked()
-            // A question and, where it hits something and the server does not say that this is all,
+            // One request and, where it has a hit and the server does not report that this is all,
             // one more.
             #expect(
                 abilities.recordLimit > 120 ? 31...60 ~= asked.count : asked.count > 60,

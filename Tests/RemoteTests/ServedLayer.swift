@@ -22,7 +22,7 @@ final class ServedLayer: Sendable {
     struct Abilities: Sendable {
         /// The most features of an answer.
         var recordLimit = 2_000
-        /// Whether it gives pages.
+        /// Whether it supports paging.
         var hasPages = true
         /// Whether it reports further features only for a request without a limit.
         var isModest = false
@@ -40,8 +40,8 @@ final class ServedLayer: Sendable {
     /// Number of features returned.
     let givenCount = Atomic<Int>(0)
 
-    /// Imports features given as GeoJSON, whose positions have after x and y what `dimensions`
-    /// says: `Z`, `M`, `ZM` or nothing.
+    /// Imports features from GeoJSON, whose positions have after x and y the `dimensions`: `Z`,
+    /// `M`, `ZM` or none.
     init(
         _ features: [String], dimensions: String = "", wkid: Int = 4326, mapWkid: Int? = nil,
         abilities: Abilities = Abilities(),
@@ -86,7 +86,7 @@ final class ServedLayer: Sendable {
 
     deinit { try? FileManager.default.removeItem(atPath: directory) }
 
-    /// GeoJSON knows no M: so the file is made by way of a table with WKT.
+    /// GeoJSON has no M: so the file is made by way of a table with WKT.
     private static func converted(_ path: String, _ dimensions: String) throws -> String {
         let data = try Data(contentsOf: URL(filePath: path))
         let json = try JSONSerialization.jsonObject(with: data) as? [String: Any]

@@ -218,7 +218,7 @@ import Testing
                 }
             },
             isCancelled: {
-                // The search of a layer wants to know this.
+                // Recorded by the search of a layer.
                 note("searched")
                 return false
             })

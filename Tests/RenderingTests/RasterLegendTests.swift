@@ -152,7 +152,7 @@ import Testing
             colors.append([light, 0, 255 - light, number == 3 ? 0 : 255])
         }
         let values = rows(6) { column, row in Double((column + 6 * row) % 30) }
-        // A TIFF knows no clear colours.
+        // A TIFF has no transparent colours.
         let path = try classes("many", values, colors, format: "HFA")
 
         let all = try legendAndCells(path, count: 6).legend

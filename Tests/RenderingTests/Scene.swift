@@ -23,7 +23,7 @@ final class Scene: Sendable {
 
     deinit { try? FileManager.default.removeItem(atPath: directory) }
 
-    /// A loaded layer of features given as GeoJSON geometries.
+    /// A loaded layer of features from GeoJSON geometries.
     func layer(
         _ id: LayerID, _ geometries: [String], wkid: Int = 3857,
         _ change: (inout LayerDescription) -> Void = { _ in }

@@ -110,8 +110,8 @@ import Testing
             Mirror(reflecting: maps).children.first { $0.label == "models" }?.value)
         let model = try #require(Mirror(reflecting: models).children.first?.value)
         let pair = Array(Mirror(reflecting: model).children)
-        // Of sources the layers say what they are; since when is left out, so that older hashes
-        // stay.
+        // Layers include their sources; the position of a source's last change is left out, so that
+        // older hashes do not change.
         #expect(
             properties(pair[1].value) == [
                 "name", "streamPosition", "lastChange", "nextLayerID", "rootLayers", "layers",

@@ -30,7 +30,7 @@ public struct SiteStory {
         self.watch = watch
     }
 
-    /// Goes on until the log has at least so many events.
+    /// Continues until the log has at least that many events.
     public mutating func run(to count: Int) throws {
         while records.count < count { try step() }
     }

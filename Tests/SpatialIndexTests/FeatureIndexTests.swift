@@ -73,8 +73,7 @@ private struct HostileShapes {
         }
     }
 
-    /// A position on the grid, on an edge as nearly as doubles can say, or one step of a double
-    /// off.
+    /// A position on the grid, on an edge as exactly as doubles allow, or one step of a double off.
     mutating func position(_ coordinates: [Coordinate]) -> Coordinate {
         var position: Coordinate
         let index = Int.random(in: 0..<max(1, coordinates.count - 1), using: &random)

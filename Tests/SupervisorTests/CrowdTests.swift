@@ -34,7 +34,7 @@ import Worker
         subscript(text: String) -> Result<String, Failure>? { answers.withLock { $0[text] } }
     }
 
-    /// Has the worker hold the tasks, given in this order.
+    /// Has the worker hold the tasks, sent in this order.
     private func give(_ texts: [String], to worker: HandWorker, _ asker: Asker) async {
         for text in texts {
             asker.ask(text)

@@ -136,7 +136,7 @@ import Worker
                 .identify, slots: slots, bench.operations, tried: Self.tried, long: Self.long)
         }
         try await hub.waitForWorkers(2)
-        // The first attempt gives its place up as well.
+        // A task that is tried first gives up its place as well.
         func ask(_ number: Int) -> Task<String, any Error> {
             Task {
                 number % 4 == 0

@@ -19,7 +19,7 @@ import Testing
         wcwidth = unsafe unsafeBitCast(try #require(symbol), to: Width.self)
     }
 
-    /// The columns that a terminal takes for a line, code point by code point.
+    /// The number of columns of a line in a terminal, code point by code point.
     private func measured(_ text: some StringProtocol) -> Int {
         text.unicodeScalars.reduce(0) { $0 + max(0, Int(wcwidth(wchar_t($1.value)))) }
     }

@@ -63,7 +63,7 @@ public struct CambridgeAddresses {
         }
     }
 
-    /// Asks for every row of one half, or all, with `ask`; answers of the kinds in `types` count.
+    /// Geocodes every row of one half, or all, with `ask`; answers of the kinds in `types` count.
     public func distances(
         half: Int? = nil, types: Set<String>, _ ask: (Row) throws -> Candidate?
     ) rethrows -> Distances {

@@ -60,7 +60,7 @@ public struct EditedFeatures {
     /// The features, each as a GeoJSON text.
     public var geoJSON: [String] { ids.map { text($0) } }
 
-    /// The edits that lie over a dataset made of all up to a sequence number.
+    /// Drops the edits that a dataset includes, up to a sequence number.
     public mutating func forget(through position: Int64) {
         edits.changes.removeAll { $0.sequence <= position }
     }

@@ -6,7 +6,7 @@ internal import Foundation
 internal import Geometry
 internal import Synchronization
 
-/// One map as a log in memory has it, an event a second from 1970 on, and a click to ask it.
+/// One map of a log in memory, with an event a second from 1970 on, and a click on it.
 public final class RecordedMap: Sendable {
     /// Its name.
     public let name: MapName
@@ -50,7 +50,7 @@ public final class RecordedMap: Sendable {
         try append(LayerLoaded(layer: id, properties: properties))
     }
 
-    /// The events that a request names, as the log gives them.
+    /// The events that a request names, in the order of the log.
     public func events(_ request: ReadRequest) -> [RecordedEvent] {
         records.withLock { request.events(of: $0) }
     }

@@ -4,8 +4,8 @@
 import Foundation
 import TestKit
 
-/// The target table of `Package.swift`, read as text: which target stands in which tier and what it
-/// says it depends on.
+/// The target table of `Package.swift`, read as text: the tier of each target and its declared
+/// dependencies.
 struct PackageTable {
     struct Row {
         var name: String
@@ -125,9 +125,9 @@ struct SourceFile: Sendable {
         var isComment: Bool { text.trimmingPrefix(while: \.isWhitespace).hasPrefix("//") }
     }
 
-    /// The lines with a word in them, wherever in the line.
+    /// The lines that contain a word.
     ///
-    /// Bytes are compared: most files have none, and going through characters takes most of a
+    /// Bytes are compared: most files have none, and iterating over characters takes most of a
     /// minute.
     func lines(with word: String) -> [Line] { Self.lines(with: word, in: text) }
 

@@ -65,10 +65,10 @@ struct Line: Encodable {
     /// The required ratio.
     var asked: String
     var pass: Bool
-    /// Questions asked, and those that both answered differently.
+    /// Number of questions, and of those with different answers.
     var questions: Int?
     var mismatches: Int?
-    /// Ours and the peer's, in millions of questions a second, seconds, or bytes, as the case says.
+    /// Ours and the peer's, in millions of questions a second, seconds, or bytes, by case.
     var ours: Double
     var theirs: Double
     var unit: String

@@ -39,7 +39,7 @@ struct BusCases {
                 .beside("libzmq in C", theirs.median, atLeast: 0.9))
     }
 
-    /// In turns, for a round takes a second and what else the machine does takes longer.
+    /// In turns, because a round takes a second, and background load changes more slowly.
     private func roundTrips(_ site: Site) throws {
         let count = 10_000
         var ours: [Double] = []
@@ -148,7 +148,7 @@ enum BusRoles {
     }
 }
 
-/// Questions asked by completions on the bus thread, a number of them under way at once.
+/// Requests by completions on the bus thread, a number of them in flight.
 final class RequestLoad: Sendable {
     private struct State {
         var sent = 0

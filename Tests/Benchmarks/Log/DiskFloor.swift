@@ -5,7 +5,7 @@ import Foundation
 import Glibc
 import Platform
 
-/// The least a durable commit can take on a disk.
+/// The lower bound of a durable commit on a disk.
 enum DiskFloor {
     /// The time to overwrite 16 KiB of a file and to wait for the disk (`fdatasync`): the same as a
     /// commit of a few events writes to the write-ahead log.
@@ -38,7 +38,7 @@ enum DiskFloor {
 }
 
 /// A thread that keeps the disk busy until it is stopped: it writes a file of 300 MiB, waits for
-/// it, and begins again.
+/// it, and repeats.
 final class BusyDisk: Sendable {
     private let path: String
     private let isStopped = Shared(false)

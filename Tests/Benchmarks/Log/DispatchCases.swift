@@ -40,7 +40,7 @@ struct DispatchCases {
             ["work", site.path, "--milliseconds", "\(milliseconds)", "--credit", "\(credit)"])
     }
 
-    /// Until so many workers are welcome.
+    /// Waits until that many workers are registered.
     private func wait(for count: Int, _ requester: Requester) throws {
         try Blocking.run {
             for _ in 0..<2_000 {

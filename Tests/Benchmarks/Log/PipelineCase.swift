@@ -39,9 +39,8 @@ struct PipelineCase {
                 "p99 \(Int(floor.quantile(0.99))) µs, longest \(Int(floor.quantile(1))) µs"))
     }
 
-    /// In turns with what the machine allows: the same three processes in C, with one thread each
-    /// beside libzmq's own; as the machine is, and where it lets us with processors that stay awake
-    /// meanwhile.
+    /// In turns with the machine's limit: the same three processes in C, with one thread each
+    /// beside libzmq's own; as the machine is, and, where permitted, with processors kept awake.
     private func paced() throws {
         let isLetAwake = (try? whileAwake {}) != nil
         var (usual, awake) = (PacedRuns(), PacedRuns())
@@ -197,8 +196,8 @@ enum PipelineRoles {
             metadata: EventMetadata())
     }
 
-    /// Appends as fast as eight appends under way allow, or so many events a second, whatever is
-    /// still under way.
+    /// Appends as fast as eight appends in flight allow, or at a rate of events per second,
+    /// regardless of those in flight.
     static func produce(_ site: Site, count: Int, ofAppend: Int, perSecond: Int) throws {
         let bus = try BusThread(name: "producer", runDirectory: site.runDirectory)
         let log = try LogReader(bus: bus)
@@ -231,7 +230,7 @@ enum PipelineRoles {
         bus.stop()
     }
 
-    /// Subscribes to every event and takes none of them once it is stopped.
+    /// Subscribes to every event and reads none of them once it is stopped.
     static func listen(_ site: Site) throws {
         let bus = try BusThread(name: "listener", runDirectory: site.runDirectory)
         let heard = BlockingQueue<Bool>(capacity: 1)

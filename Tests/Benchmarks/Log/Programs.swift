@@ -59,7 +59,7 @@ final class Program {
         return try JSONDecoder().decode(type, from: bytes)
     }
 
-    /// Waits until it prints a line, and gives that.
+    /// Waits for its next line of output.
     func line() throws -> String {
         var bytes: [UInt8] = []
         while let byte = try output.fileHandleForReading.read(upToCount: 1)?.first {
@@ -120,7 +120,7 @@ struct Workshop {
     }
 }
 
-/// Runs `work` and says how many seconds it took.
+/// Runs `work` and returns its duration in seconds.
 func seconds(_ work: () throws -> Void) rethrows -> Double {
     let start = MonotonicClock.nanoseconds()
     try work()

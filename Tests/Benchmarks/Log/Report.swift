@@ -29,7 +29,7 @@ struct Line: Encodable {
         self.unit = unit
     }
 
-    /// Beside a peer; with `atLeast` or `atMost` something is asked of the ratio.
+    /// A figure with a peer; `atLeast` or `atMost` is the required ratio.
     func beside(
         _ peer: String, _ theirs: Double, atLeast: Double? = nil, atMost: Double? = nil
     ) -> Line {

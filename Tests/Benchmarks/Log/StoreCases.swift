@@ -16,7 +16,7 @@ import Site
 struct StoreCases {
     let shop: Workshop
 
-    /// Commits so many events, in batches of the size that a busy site's are.
+    /// Commits that many events, in batches of a busy site's size.
     private func fill(_ path: String, _ count: Int) throws {
         let store = try SQLiteEventStore(path: path) {
             Timestamp(microseconds: WallClock.microseconds())

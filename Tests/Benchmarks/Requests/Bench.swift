@@ -21,7 +21,7 @@ struct Bench {
 
     // MARK: The hub
 
-    /// No layer is asked, so only the way there and back remains: the ceiling of the hub.
+    /// No layer is queried, so only the round trip remains: the ceiling of the hub.
     func emptyWork() async throws -> Bool {
         var request = try question.clicks()[0]
         request.layers = LayerSelection(.all, ids: [])
@@ -36,8 +36,8 @@ struct Bench {
 
     // MARK: Scaling
 
-    /// Stars of 1,000 vertices over much of the box, asked for counts: milliseconds of work between
-    /// a small question and a small answer.
+    /// Counts in stars of 1,000 vertices over much of the box: milliseconds of work between a small
+    /// request and a small answer.
     private func heavyRequests() throws -> [IdentifyRequest] {
         try question.points.prefix(32).map { point in
             let radius = question.resolution * 9_000

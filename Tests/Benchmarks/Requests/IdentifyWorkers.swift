@@ -42,7 +42,7 @@ final class IdentifyWorkers {
         started = []
     }
 
-    /// Waits until the supervisor knows that many.
+    /// Waits until that many are registered with the supervisor.
     func wait(for count: Int) async throws {
         let limit = ContinuousClock.now + .seconds(60)
         while try await descriptions().count != count {

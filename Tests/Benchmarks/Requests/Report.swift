@@ -12,7 +12,7 @@ struct Measured {
     var wall = 0.0
     /// Processor times of the answering processes.
     var times = ProcessTimes()
-    /// Microseconds of the process that asks.
+    /// Processor time of the client in microseconds.
     var clientTime = 0.0
 
     mutating func add(_ other: Measured) {
@@ -47,7 +47,7 @@ struct Line: Encodable {
         var p99: Double
         /// Processor time of the answering processes.
         var cpu: Double
-        /// Of those and of the process that asks.
+        /// Processor time of those and of the client.
         var cpuWithClient: Double
     }
 

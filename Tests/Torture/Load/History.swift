@@ -11,11 +11,11 @@ final class History: Sendable {
     private let over = Atomic<Bool>(false)
     private let output = Mutex(())
 
-    /// Whether clients begin nothing more.
+    /// Whether clients start no further requests.
     var isOver: Bool { over.load(ordering: .relaxed) }
     func end() { over.store(true, ordering: .relaxed) }
 
-    /// Writes one line; values are what `JSONSerialization` takes.
+    /// Writes one line; values are those of `JSONSerialization`.
     func note(_ what: String, _ members: [String: Any]) {
         var line = members
         line["what"] = what
