@@ -3,10 +3,10 @@
 
 import Testing
 
-/// Where the tests begin.
+/// The entry point of the tests.
 ///
-/// SwiftPM would write the same, and look through an index for tests of XCTest, of which there are
-/// none.
+/// Equal to the one that SwiftPM would generate, without its index search for XCTest tests, which
+/// do not exist here.
 @main enum Main {
     static func main() async { await Testing.__swiftPMEntryPoint() as Never }
 }

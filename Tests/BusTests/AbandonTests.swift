@@ -7,7 +7,7 @@ import FoundationEssentials
 import Synchronization
 import Testing
 
-/// A service that keeps every task, and says which of them were abandoned.
+/// A service that keeps every task, and records which of them were abandoned.
 private final class Keeper: Sendable {
     let directory: RunDirectory
     let server: BusThread
@@ -79,7 +79,7 @@ private func eventually(_ condition: () -> Bool) async -> Bool {
         let stays = try keeper.directory.bus("stays")
         defer { stays.stop() }
         let other = keeper.ask(try stays.connectRequester(.requests), "other")
-        // Connections come and go on the same descriptor numbers.
+        // Connections reuse the same descriptor numbers.
         for round in 0..<40 {
             let client = try keeper.directory.bus("client")
             let requester = try client.connectRequester(.requests)

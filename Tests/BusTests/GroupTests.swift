@@ -9,7 +9,7 @@ import TestKit
 import Testing
 import ZeroMQ
 
-/// What is sent to one peer in one turn leaves together, and arrives as if it had not.
+/// Messages to one peer in one turn leave together, and arrive as if sent one by one.
 @Suite(.timeLimit(.minutes(2))) struct GroupTests {
     /// Sends all of them in one turn of the loop.
     private func send(_ messages: [Message], by pusher: Pusher, on bus: BusThread) async {

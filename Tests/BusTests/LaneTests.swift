@@ -24,7 +24,7 @@ private struct Lane {
         pusher = try supervisor.bindLane(.lane(worker), credit: credit) { ends.put(()) }
     }
 
-    /// Its worker, once it has heard the welcome, and what arrives there.
+    /// Its worker, once it has received the welcome, and the messages there.
     func connectWorker() async throws -> (BusThread, Inbox<String>) {
         let bus = try directory.bus("worker")
         let arrived = Inbox<String>()
@@ -74,7 +74,7 @@ private struct Lane {
         let gate = DispatchGate()
         try worker.connectPull(.lane(lane.worker)) { _ in gate.wait() }
 
-        // The kernel's buffers take some before the high-water mark is felt.
+        // The kernel's buffers take some before the high-water mark takes effect.
         let large = Message(header: MessageHeader(kind: .task), payload: Data(count: 100_000))
         var refusal: Failure?
         for _ in 0..<10_000 where refusal == nil { refusal = await lane.send(large) }
@@ -160,7 +160,7 @@ private struct Lane {
             let sender = try directory.bus("sender")
             try await push(3, by: sender)
             sender.stop()
-            // libzmq serves connections in turn: who comes after the end is accepted after it.
+            // libzmq serves connections in turn: one made after the end is accepted after it.
             let next = try directory.bus("next")
             try await push(1, by: next)
             gate.open()
@@ -184,7 +184,7 @@ private struct Lane {
         let gates = (0..<2).map { _ in BlockingQueue<Bool>(capacity: 1) }
         try supervisor.bindPull(.sink) { message in
             arrived.put(message.text)
-            // The bus thread reads nothing more until it is let go on.
+            // The bus thread reads nothing more until it is released.
             if let gate = Int(message.text.dropLast()), message.text.hasSuffix("!") {
                 _ = gates[gate].pop()
             }
@@ -216,7 +216,7 @@ private struct Lane {
         #expect(await eventually { rooms.count > before })
     }
 
-    /// A sink, and what it is told: whose message, and whose end.
+    /// A sink with its events: the sender of each message, and of each end.
     private func sink(in directory: RunDirectory) throws -> (BusThread, Inbox<String>) {
         let supervisor = try directory.bus("supervisor")
         let told = Inbox<String>()
@@ -326,7 +326,7 @@ private struct Lane {
         let lane = try Lane(credit: 1)
         defer { lane.supervisor.stop() }
         let (worker, arrived) = try await lane.connectWorker()
-        // As slow as a disk that stands still: ten thousand files where the socket's was.
+        // Like a disk that does not respond: ten thousand files in place of the socket.
         let path = lane.directory.path + "/" + Endpoint.lane(lane.worker).name
         try FileManager.default.removeItem(atPath: path)
         try FileManager.default.createDirectory(

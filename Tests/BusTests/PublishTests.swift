@@ -37,7 +37,7 @@ import Testing
         #expect(Set(subscriptions.all) == ["e/map/", "head", "e/job/"])
     }
 
-    /// 6,000 messages of 30 KiB, for a subscriber whose thread stands still meanwhile.
+    /// 6,000 messages of 30 KiB, for a subscriber whose thread is blocked meanwhile.
     @Test func `what waits for a subscriber that stands still is bounded`() async throws {
         let directory = try RunDirectory()
         let server = try directory.bus("server")

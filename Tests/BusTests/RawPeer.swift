@@ -10,7 +10,7 @@ import TestKit
 import Testing
 import ZeroMQ
 
-/// Unix sockets without any protocol, to say what no well-behaved peer says.
+/// Unix sockets without any protocol, to send what no well-behaved peer sends.
 enum RawPeer {
     private static func withAddress<Result>(
         _ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result
@@ -27,7 +27,7 @@ enum RawPeer {
         }
     }
 
-    /// Connects, says it, reads whatever comes back, and leaves; false when nobody listens.
+    /// Connects, sends the bytes, reads the reply, and disconnects; false without a listener.
     static func say(_ bytes: [UInt8], to path: String, lingering milliseconds: Int32 = 0) -> Bool {
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(descriptor) }
@@ -43,7 +43,7 @@ enum RawPeer {
         return true
     }
 
-    /// Listens, and says it to the first `count` that connect; call on a thread of its own.
+    /// Listens, and sends the bytes to the first `count` connections; call on a thread of its own.
     static func listen(at path: String, sayingTo count: Int, _ bytes: [[UInt8]]) {
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
         defer {
@@ -64,7 +64,7 @@ enum RawPeer {
         }
     }
 
-    /// What strangers say: noise, other protocols, and the beginning of the right one.
+    /// Bytes of foreign peers: noise, other protocols, and the beginning of the right one.
     static func stranger(_ random: inout SeededGenerator) -> [UInt8] {
         func noise(_ count: Int) -> [UInt8] {
             (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &random) }
@@ -131,14 +131,14 @@ struct Listener: ~Copyable {
         self.socket = socket
     }
 
-    /// What one receive brings.
+    /// The result of one receive.
     struct Arrival {
-        /// What stands in front.
+        /// The leading frames.
         var leading: [[UInt8]]
         /// One of three frames, or those of a group.
         var messages: [Message]
         var isGroup: Bool
-        /// How many bytes its last frame has.
+        /// Size of its last frame in bytes.
         var byteCount: Int
 
         init(_ frames: [[UInt8]], leading count: Int) throws {
@@ -176,7 +176,7 @@ struct Listener: ~Copyable {
         }
     }
 
-    /// What comes until so many messages of the bus are there.
+    /// Received frames until the given number of messages of the bus is complete.
     func arrivals(untilMessages count: Int, leading: Int = 0) throws -> [Arrival] {
         var poller = Poller()
         poller.add(socket)

@@ -96,7 +96,7 @@ private struct Pair {
         }
 
         let requests = await held.waitFor(4096)
-        // The asker does not look before all have been given.
+        // The client does not read before all have been sent.
         pair.client.post { gate.wait() }
         for request in requests { request.reply(request.message.payload) }
         let server = pair.server
@@ -274,8 +274,8 @@ private struct Pair {
         }
     }
 
-    /// Asks so much, and is the service that answers it all and goes; `completion` hears on the bus
-    /// thread of each question whether it was answered.
+    /// Sends that many requests, and is the service that answers them all and closes; `completion`
+    /// is called on the bus thread with whether each request was answered.
     private func answer(
         _ count: Int, at path: String, of client: BusThread, by requester: Requester,
         _ completion: @escaping @Sendable (Bool) -> Void
@@ -307,7 +307,8 @@ private struct Pair {
         let pair = try Pair { $0.reply($0.message.payload) }
         defer { pair.stop() }
 
-        // Nobody publishes there: libzmq tries, and says so to the monitor, while the socket goes.
+        // There is no publisher: libzmq tries, and reports so to the monitor, while the socket
+        // closes.
         for _ in 0..<1_000 { try pair.client.subscribe(.logTail, topics: [""]) { _, _ in }.close() }
         let answer = try await pair.requester.request(
             operation: "x", payload: Data([7]), timeout: .seconds(40))
@@ -324,8 +325,8 @@ private struct Pair {
             let server = try directory.bus("server")
             try server.bindRouter(.requests) { $0.reply(Data("\(round)".utf8)) }
 
-            // A question asked before the end of the old service was noticed is lost with it, and
-            // that is said: ask again.
+            // A request sent before the end of the old service was noticed is lost with it, and
+            // fails with that reason: send it again.
             var answer: Message?
             while answer == nil {
                 do throws(Failure) {

@@ -50,7 +50,7 @@ final class Inbox<Value: Sendable>: Sendable {
     }
 }
 
-/// Waits until `condition` holds, asking every few milliseconds; false after `limit`.
+/// Waits until `condition` holds, polling every few milliseconds; false after `limit`.
 func eventually(
     within limit: Duration = .seconds(60), _ condition: () throws -> Bool
 ) async rethrows -> Bool {
@@ -62,7 +62,7 @@ func eventually(
     return try condition()
 }
 
-/// What `body` throws; records an issue when it throws nothing.
+/// The failure thrown by `body`; records an issue when there is none.
 func failure(
     _ body: () async throws(Failure) -> some Any,
     sourceLocation: SourceLocation = #_sourceLocation

@@ -8,7 +8,7 @@ import Synchronization
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct StraightTests {
-    /// A service that keeps tasks and hears which of them were taken elsewhere.
+    /// A service that keeps tasks and is notified of those taken elsewhere.
     private final class Desk: Sendable {
         let tasks = Inbox<IncomingRequest>()
         let taken = Inbox<UUID>()
@@ -127,7 +127,7 @@ import Testing
         for id in ids {
             bytes.append(contentsOf: unsafe withUnsafeBytes(of: id.uuid) { unsafe Array($0) })
         }
-        // Half an id; then somebody else's tasks.
+        // Half an id; then the tasks of another client.
         for payload in [Data(count: 24), bytes] {
             let message = Message(header: MessageHeader(kind: .taken), payload: payload)
             theirs.ask(message, timeout: .seconds(50)) { _ in }

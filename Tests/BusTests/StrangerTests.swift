@@ -10,7 +10,7 @@ import TestKit
 import Testing
 import ZeroMQ
 
-/// Whatever arrives at a socket, no handler sees it, and the socket goes on working.
+/// Arbitrary bytes at a socket reach no handler, and the socket keeps working.
 @Suite(.timeLimit(.minutes(2))) struct StrangerTests {
     private static let connectionCount = 1000
 

@@ -9,7 +9,7 @@ import Geometry
 import Synchronization
 import Testing
 
-/// A run directory, and services that are whatever the test says.
+/// A run directory with scripted services.
 private final class FakeSite: Sendable {
     let directory = "/tmp/cairn-client-" + UUID().uuidString.prefix(8).lowercased()
     private let services = Mutex<[BusThread]>([])

@@ -9,8 +9,8 @@ import MapState
 import Synchronization
 import Testing
 
-/// A log that answers who asks, and publishes no heads; but for what the test publishes its events
-/// are of jobs.
+/// A log that answers requests, and publishes no heads; except for those of the test its events are
+/// of jobs.
 private final class QuietLog: Sendable {
     private struct State {
         var head: Int64
@@ -22,12 +22,12 @@ private final class QuietLog: Sendable {
     private let state: Mutex<State>
     private let (server, client): (BusThread, BusThread)
     private let publisher: Publisher
-    /// Has an element for each topic that somebody subscribes to.
+    /// Has an element for each subscribed topic.
     private let subscriptions = AsyncStream<String>.makeStream()
     /// Has an element for each question that is held.
     private let holds = AsyncStream<Void>.makeStream()
 
-    /// Begins with so many events.
+    /// Starts with that many events.
     init(head: Int64) throws {
         state = Mutex(State(head: head))
         try FileManager.default.createDirectory(
@@ -43,13 +43,13 @@ private final class QuietLog: Sendable {
 
     func reader() throws -> LogReader { try LogReader(bus: client) }
 
-    /// Somebody who follows its maps, and knows of all there is.
+    /// A follower of its maps that is caught up.
     func follower(
         _ reader: LogReader, hasLocators: Bool = false
     ) async throws -> MapFollower {
         let follower = try MapFollower(following: client, log: reader, hasLocators: hasLocators)
         let head = state.withLock { $0.head }
-        // Which asks nothing that could be counted later.
+        // It sends no request that a later count would include.
         var known = follower.current
         while known.sequence < head {
             known = try await follower.snapshot(beyond: known, timeout: .seconds(60))
@@ -79,8 +79,8 @@ private final class QuietLog: Sendable {
         LogHead(head: head, categories: ["job": head])
     }
 
-    /// Publishes the first event of a map's stream as the next of the log, once somebody follows
-    /// maps.
+    /// Publishes the first event of a map's stream as the next of the log, once there is a
+    /// subscription to maps.
     func publish(_ event: some EventPayload, of map: MapName) async throws {
         let topic = "e/map/"
         for await announced in subscriptions.stream where announced == topic { break }
@@ -102,13 +102,13 @@ private final class QuietLog: Sendable {
 
     var headQuestionCount: Int { state.withLock { $0.headQuestionCount } }
 
-    /// From now on nobody hears how long the log is.
+    /// From now on requests for the length of the log are not answered.
     func holdHeads() { state.withLock { $0.held = [] } }
 
-    /// Until somebody has asked.
+    /// Waits for the next request.
     func untilAsked() async { for await _ in holds.stream { break } }
 
-    /// Says what was true when it was asked, and answers as ever from now on.
+    /// Sends the earlier state as the answer, and answers normally from now on.
     func letGo(saying head: Int64) {
         let held = state.withLock { state in
             defer { state.held = nil }
@@ -191,7 +191,7 @@ private final class QuietLog: Sendable {
             try await follower.snapshot(beyond: follower.current, timeout: .milliseconds(20))
         }
 
-        // Behind whatever has been asked before.
+        // After all earlier requests.
         _ = try await reader.head()
         #expect(log.headQuestionCount == before + 1)
     }

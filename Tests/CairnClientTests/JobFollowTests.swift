@@ -8,14 +8,13 @@ import Synchronization
 import TestKit
 import Testing
 
-/// A site whose job goes on by itself under a clock that waiting moves, and which is away now and
-/// then.
+/// A site whose job advances under a clock that waiting moves, with occasional outages.
 private final class PlayedSite: Sendable {
     struct State {
         var random: SeededGenerator
         var now = Duration.zero
         var log: [RecordedEvent] = []
-        /// What the job will still go through.
+        /// Remaining events of the job.
         var future: [JobEvent]
         /// Away until then.
         var awayUntil = Duration.zero
@@ -156,7 +155,7 @@ extension PlayedSite.State {
             head: head)
     }
 
-    /// Time passes, and the job goes on, whoever is away.
+    /// Advances the time and the job, during outages as well.
     mutating func wait(_ limit: Duration) -> JobDescription? {
         now += limit
         if !log.isEmpty, Bool.random(using: &random) { record() }
@@ -244,7 +243,7 @@ extension PlayedSite.State {
         let gone = site.state.withLock { $0.now }
         #expect((.seconds(600)...Duration.seconds(610)).contains(gone))
         #expect(count == 1)
-        // The same ticket goes on once the site is back.
+        // The same ticket resumes once the site is back.
         site.state.withLock { $0.awayUntil = .zero }
         var told: [JobMessage] = []
         var again = JobFollow(follow.ticket, patience: CairnClient.outage, outside: site.outside)
@@ -335,7 +334,7 @@ extension PlayedSite.State {
             }
         }
         #expect(later?.code == .conflict && count == 1)
-        // At the start: before anything is told.
+        // At the start: before any delivery.
         var again = JobFollow(ticket, patience: CairnClient.outage, outside: site.outside)
         let refusal = await #expect(throws: Failure.self) {
             _ = try await again.run { _ in

@@ -149,7 +149,7 @@ extension SimulatedLog.State {
         }
     }
 
-    /// What the follower's socket has for it now.
+    /// Messages waiting at the follower's socket.
     mutating func deliver(_ categories: Set<String>) -> [Message] {
         let count = Int.random(in: 0...network.count, using: &random)
         defer { network.removeFirst(count) }
@@ -166,8 +166,7 @@ extension SimulatedLog.State {
 }
 
 @Suite struct LogFollowTests {
-    /// Seeds for each of the sixteen cases: 40, or as many as `CAIRN_SEEDS` says, 625 for ten
-    /// thousand.
+    /// Number of seeds for each of the sixteen cases: 40, or `CAIRN_SEEDS`, 625 for ten thousand.
     static let seedCount =
         ProcessInfo.processInfo.environment["CAIRN_SEEDS"].flatMap { UInt64($0) } ?? 40
 
@@ -198,7 +197,7 @@ extension SimulatedLog.State {
                     follow = await Self.restarted(categories, in: world)
                 }
             }
-            // One head message that gets through is all it takes to find what is still missing.
+            // One head message suffices to detect the missing events.
             let last = world.state.withLock { state in
                 state.isQuiet = true
                 return state.lastHead

@@ -69,7 +69,7 @@ private struct SmallLog {
         }
     }
 
-    /// What a subscription to the maps' categories delivers.
+    /// Events that a subscription to the maps' categories delivers.
     var subscribed: [RecordedEvent] {
         records.filter { MapsState.categories.contains($0.stream.category) }
     }
@@ -123,7 +123,7 @@ private struct SmallLog {
         await #expect(throws: Failure.self) { try await waiting.value }
         #expect(follower.fault?.code == .corrupt)
         #expect(follower.current.sequence == 2)
-        // Nobody is given the maps of before as if they were those of now.
+        // The earlier maps are not returned as the present ones.
         #expect(follower.isStale)
         await #expect(throws: Failure.self) { try await follower.snapshot() }
     }

@@ -31,7 +31,7 @@ import Testing
         }
     }()
 
-    /// The payload in the form its category's reader gives it.
+    /// The payload as decoded by its category's reader.
     private func payload(_ event: NewEvent) throws -> any EventPayload {
         switch event.type.split(separator: ".").first {
         case "map": try MapEvent(event).payload

@@ -6,9 +6,9 @@ import Foundation
 import TestKit
 import Testing
 
-/// What is read fast is what Foundation reads; what is not read fast is left to Foundation.
+/// The fast decoder agrees with Foundation, and leaves the rest to it.
 @Suite struct JSONReadingTests {
-    /// A form that asks for one thing in every way there is.
+    /// A form with every kind of member.
     private struct Form: Codable, Hashable {
         enum Choice: String, Codable { case first, second }
         var flag: Bool?

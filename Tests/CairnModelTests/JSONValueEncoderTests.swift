@@ -6,7 +6,7 @@ import Foundation
 import TestKit
 import Testing
 
-/// What is written fast are Foundation's bytes; what is not written fast is left to Foundation.
+/// The fast encoder writes Foundation's bytes, and leaves the rest to it.
 @Suite struct JSONWritingTests {
     private static func oracle(_ value: some Encodable) -> Data? {
         let encoder = JSONEncoder()
@@ -255,7 +255,7 @@ import Testing
         #expect(JSONValueEncoder.encode(Tree.nothing) == nil)
     }
 
-    /// Thrown by who does not mind that its member is lost.
+    /// Thrown by a value that tolerates the loss of its member.
     private struct Careless: Encodable {
         struct Failing: Encodable {
             func encode(to encoder: any Encoder) throws {

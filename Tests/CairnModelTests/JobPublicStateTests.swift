@@ -24,7 +24,8 @@ import Testing
     ) {
         #expect(JobClientState(status, isPaused: isPaused) == expected)
         #expect(JobClientState(status, isPaused: isPaused).isTerminal == status.isTerminal)
-        // Whoever hears ArcGIS's word thinks the same, but for the pause, which has no word.
+        // A client that reads ArcGIS's status concludes the same, except for the pause, which has
+        // none.
         let heard = JobClientState(JobServerState(status))
         #expect(heard == expected || (expected == .paused && heard == .started))
     }

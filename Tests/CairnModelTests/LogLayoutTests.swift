@@ -7,8 +7,7 @@ import Platform
 import TestKit
 import Testing
 
-/// What the log and its clients say in the fixed layout comes back as it was, and hostile bytes are
-/// refused.
+/// Messages in the fixed layout are decoded as they were encoded, and hostile bytes are refused.
 @Suite struct LogLayoutTests {
     private static let seeds: [UInt64] = [1, 20, 300, 4_000]
 

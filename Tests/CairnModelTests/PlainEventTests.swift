@@ -7,7 +7,7 @@ import Platform
 import TestKit
 import Testing
 
-/// The short reader of a kind of event gives what Foundation gives, or nothing.
+/// The fast reader of a kind of event agrees with Foundation, or returns nil.
 @Suite struct PlainEventTests {
     private static let seeds: [UInt64] = [3, 50, 700, 9_000]
 
@@ -121,7 +121,7 @@ import Testing
                 text.replaceSubrange(
                     place...place, with: [new.randomElement(using: &random) ?? "-"])
             }
-            // Foundation takes spaces and signs for digits too.
+            // Foundation accepts spaces and signs for digits, too.
             if let words = UUIDText.words(text) {
                 #expect(UUID(words: words) == UUID(uuidString: text), "seed \(seed): \(text)")
             } else {

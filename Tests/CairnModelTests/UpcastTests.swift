@@ -52,7 +52,7 @@ private struct Named: EventPayload {
         }
     }
 
-    /// Numbers at the ends of what can be said, which a careless rewriting would round.
+    /// Numbers at the limits of JSON readers, which a careless rewriting would round.
     private let others = #""age":0.1,"number":9223372036854775807"#
 
     @Test(arguments: [

@@ -9,22 +9,22 @@ import Testing
 
 @testable import Commands
 
-/// What `cairn up` says of a process that ends, by real processes.
+/// The messages of `cairn up` about a process that ends, with real processes.
 @Suite(.timeLimit(.minutes(1))) struct ProcessSlotTests {
     private final class Said: Sendable {
         let lines = Mutex<[String]>([])
         func add(_ line: String) { lines.withLock { $0.append(line) } }
     }
 
-    /// Runs a script again and again, as often as it takes to end so many times; what was said,
-    /// with the numbers of processes as `N`.
+    /// Runs a script repeatedly until the given number of ends; returns the messages, with process
+    /// ids as `N`.
     private func lines(_ script: String, ends: Int, log: String) throws -> [String] {
         var slot = ProcessSlot(
             ProcessPlan(
                 role: .log, number: 1, path: "/bin/sh", arguments: ["-c", script], logPath: log))
         let said = Said()
-        // A process may end between its start and the look that follows: its end is counted by what
-        // is said of it.
+        // A process may end between its start and the next check: its end is counted by its
+        // message.
         var count: Int { said.lines.withLock { $0.count { $0.contains(" ended: ") } } }
         let end = ContinuousClock.now + .seconds(40)
         while count < ends {
@@ -42,7 +42,7 @@ import Testing
         let directory = try GuardedDirectory(
             path: "/tmp/cairn-slot-" + UUID().uuidString.prefix(8).lowercased())
         defer { directory.end() }
-        // The first says why, the second ends without a word, the third is killed after one.
+        // The first prints a reason, the second ends silently, the third is killed after a message.
         let script = """
             cd '\(directory.path)'
             if [ ! -e one ]; then touch one; echo 'it cannot: no file'; exit 3; fi

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Curl
 
-/// What is not asked, because the Internet does not reach it.
+/// Hosts that are refused, because they are not on the public Internet.
 @Suite(.timeLimit(.minutes(2))) struct InternalServersTests {
     private static let hostsOfThisMachine = [
         "127.0.0.1", "127.1", "0x7f.1", "2130706433", "0177.0.0.1", "127.0.0.1.",
@@ -40,7 +40,7 @@ import Testing
 
         let result = ask("http://localhost:\(server.port)/to?url=\(target)")
 
-        // What resolves to nothing is no less refused.
+        // A name that does not resolve is refused, too.
         #expect(throws: WebError.self) { try result.get() }
         #expect(try server.log().allSatisfy { !$0.hasPrefix("GET /ok") })
     }

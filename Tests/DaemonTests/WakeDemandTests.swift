@@ -6,7 +6,7 @@ import Testing
 @testable import Daemon
 
 struct WakeDemandTests {
-    /// What is demanded after each interval with so many wake-ups.
+    /// The demand after each interval with that many wake-ups.
     private func demands(_ wakeUps: [Int]) -> [Bool] {
         var (demand, count) = (WakeDemand(wakeUpCount: 1_000), 1_000)
         return wakeUps.map { wakeUp in

@@ -119,7 +119,7 @@ import Testing
         }
         do {
             let layers = try DatasetBuilder.importFile(path: path, into: scratch.datasets)
-            // What the expectations' reader could not open: a name that it misreads, and a
+            // Files that the expectations' reader could not open: a name that it misreads, and a
             // shapefile in a directory of an archive.
             let further = ["/!test.geojson", "/T8Th4_6n.zip"]
             #expect(
@@ -128,7 +128,7 @@ import Testing
             #expect(accounted >= whole, "\(path)")
         } catch {
             #expect(error.message.contains(scratch.path), "\(error)")
-            // The reasons say why nothing of a file that opens can be taken.
+            // The details give the reasons why no feature of a readable file is usable.
             #expect(expected.gdal_opens != true || whole == 0 || !error.details.isEmpty, "\(path)")
         }
     }

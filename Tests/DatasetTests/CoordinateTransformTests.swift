@@ -16,7 +16,7 @@ import Testing
         abs(left.x - x) <= tolerance && abs(left.y - y) <= tolerance
     }
 
-    // Expected values: cs2cs 9.1.1, given and printed longitude or easting first.
+    // Expected values: cs2cs 9.1.1, input and output with longitude or easting first.
     @Test func `longitude comes before latitude whatever EPSG says`() throws {
         let utm = try transform(4326, 32631)
         #expect(isNear(try utm.forward(Coordinate(x: 3, y: 45)), 500_000, 4_982_950.400, 0.01))
@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test func `the spherical formula agrees with PROJ`() throws {
-        // Through WKT, which has no number we know, PROJ does the work itself.
+        // From WKT, without a known number, PROJ does the work itself.
         let wkt = """
             PROJCRS["m",BASEGEOGCRS["WGS 84",DATUM["World Geodetic System 1984",\
             ELLIPSOID["WGS 84",6378137,298.257223563]]],CONVERSION["p",METHOD[\

@@ -44,7 +44,7 @@ import Testing
 
     private func names(_ layers: [ImportedLayer]) -> [String] { layers.map(\.name) }
 
-    /// What every layer says of its one point.
+    /// The value of every layer's one point.
     private func value(_ layer: ImportedLayer) throws -> AttributeValue? {
         try scratch.dataset(layer).contents().values.first?.values.last
     }

@@ -8,7 +8,7 @@ import Testing
 
 /// A file whose content leads to others, or to a server.
 struct HostileSource: CustomTestStringConvertible, Sendable {
-    /// What an import makes of it.
+    /// The outcome of an import.
     enum Outcome: Sendable {
         /// It is refused with an error that has these words.
         case refused(String)

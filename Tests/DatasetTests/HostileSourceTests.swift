@@ -51,7 +51,7 @@ import Testing
     ) throws {
         let path = try source.make(scratch, outside)
         if source.bites {
-            // The listener takes connections and answers nothing.
+            // The listener accepts connections and sends nothing.
             try scratch.run(
                 "/usr/bin/ogrinfo", ["--config", "GDAL_HTTP_TIMEOUT", "1", "-al", "-q", path])
             #expect(outside.wasTouched(), "ogrinfo does not follow it: it shows nothing")

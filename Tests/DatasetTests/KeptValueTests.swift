@@ -7,7 +7,7 @@ import Foundation
 import SQLite
 import Testing
 
-/// Imports that keep every value, or say what became of it.
+/// Imports that keep every value, or report its loss.
 @Suite struct KeptValueTests {
     private let scratch = Scratch()
 

@@ -26,7 +26,7 @@ final class Scratch {
         return file
     }
 
-    /// A GeoJSON feature collection of the given features' texts.
+    /// A GeoJSON feature collection of features as text.
     func features(_ name: String, _ features: [String]) throws -> String {
         try write(
             name,

@@ -4,7 +4,7 @@
 import Geometry
 
 extension Shape {
-    /// The coordinates as nested numbers, whatever the kind.
+    /// The coordinates as nested numbers, for any kind.
     var numbers: [[[Double]]] {
         switch self {
         case .point(let point): [[[point.x, point.y]]]

@@ -8,7 +8,7 @@ import Geometry
 import PROJ
 import Testing
 
-/// Coordinates lie where the source says.
+/// Coordinates are in the source's spatial reference.
 @Suite struct SourceReferenceTests {
     private let scratch = Scratch()
 

@@ -48,7 +48,7 @@ import Testing
 
     @Test func `what a thread has read before does not change what it writes`() throws {
         let path = try scratch.write("some.csv", "name;wkt\na;POINT (1 2)\n")
-        // PROJ then knows the datum of this text, and would put it in the place of the ensemble.
+        // PROJ then finds the datum of this text, and would replace the ensemble by it.
         let system = try scratch.write(
             "datum.wkt",
             #"GEOGCS["Somewhere",DATUM["WGS 84",SPHEROID["WGS 84",6378137,298.257223563]],"#

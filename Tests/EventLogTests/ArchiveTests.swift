@@ -138,7 +138,7 @@ import Testing
                 stream: before.events[2].stream, expected: .any, events: [before.events[2].event])
         ]
         #expect(failure { try store.append(repeated) }?.code == .archived)
-        // What lies after it goes on.
+        // The events after it are continued.
         #expect(
             try reader.read(ReadRange(after: archive.last, limit: 100)).events
                 == Array(before.events[Int(archive.last)...]))
@@ -221,7 +221,7 @@ import Testing
             let store = try open()
             #expect(!left.contains(where: isLeft) && isLeft(other))
             put()
-            // Who does not get the lock leaves what may be in the making.
+            // Without the lock an archive in progress is left alone.
             #expect(code { _ = try open() } == .conflict)
             #expect(left.allSatisfy(isLeft))
             #expect(try store.head() == 45)
@@ -267,7 +267,7 @@ import Testing
         ("UPDATE stream SET archived = archived + 1 WHERE name = 'map-old'", 49),
         ("UPDATE stream SET archived = -1 WHERE name = 'map-old'", 49),
         ("DELETE FROM stream WHERE name = 'map-old'", 49),
-        // What the one stream lacks another has too much.
+        // One stream has too few events, another as many too many.
         (
             "UPDATE stream SET archived = archived + iif(name = 'map-old', -1, 1) "
                 + "WHERE name IN ('map-old', 'map-older')", 49

@@ -6,7 +6,7 @@ import EventLog
 import Foundation
 import Testing
 
-/// What every store does, run on each of them.
+/// The contract of a store, tested on each implementation.
 @Suite struct ConformanceTests {
     typealias Kind = StoreUnderTest.Kind
 

@@ -18,8 +18,8 @@ final class Scratch {
     deinit { try? FileManager.default.removeItem(atPath: path) }
     var file: String { path + "/events.sqlite" }
 
-    /// What the indexes of the log file say other than its events, up to where they go; nil when
-    /// nothing.
+    /// The difference between the indexes of the log file and its events, up to where the indexes
+    /// end; nil for none.
     func indexFault() throws -> String? {
         let file = try Connection(path: file, mode: .read)
         func values(_ sql: String, _ see: (borrowing Statement) -> Void) throws {
@@ -53,7 +53,7 @@ final class TestClock {
     func read() -> Timestamp { Timestamp(microseconds: now) }
 }
 
-/// A store under test, which can be closed and opened again if it lies in a file.
+/// A store under test, which can be closed and opened again if it is in a file.
 final class StoreUnderTest {
     enum Kind: String, CaseIterable, Sendable {
         case memory, sqlite
@@ -117,7 +117,7 @@ func failure(_ body: () throws -> Void) -> Failure? {
 }
 
 extension EventStore {
-    /// Appends of writers who have claimed nothing.
+    /// Appends of writers without a claim.
     func append(batch: [[StreamAppend]]) -> CommittedBatch {
         append(batch: batch.map { AppendRequest(appends: $0) })
     }

@@ -175,8 +175,7 @@ extension Failure.Code: Error {}
                 {
                     return Bool.random(using: &random) ? old : event("other", id: old.id)
                 }
-                // Most begin with their time; some say nothing of it, as those that follow from a
-                // name.
+                // Most start with their time; some have none, as those derived from a name.
                 let id =
                     Int.random(in: 0..<4, using: &random) == 0
                     ? UUID(

@@ -31,7 +31,7 @@ struct PowerCutStory {
     let scratch: Scratch
     let disk: PowerDisk
     var random: SeededGenerator
-    /// What was acknowledged, in the order of the log.
+    /// Acknowledged events, in the order of the log.
     var acknowledged: [NewEvent] = []
     /// The group whose commit the power cut interrupted.
     var underWay: [[StreamAppend]] = []
@@ -39,7 +39,7 @@ struct PowerCutStory {
     /// Cuts after which the interrupted group was there, or not.
     var keptCount = 0
     var droppedCount = 0
-    /// What should not have been; the story ends with the first.
+    /// The violated invariant; the story ends with the first.
     var fault: String?
 
     init(seed: UInt64, isHonest: Bool = true) throws {
@@ -103,9 +103,9 @@ struct PowerCutStory {
         }
     }
 
-    /// Opens the log again and says what is wrong with it, if anything is.
+    /// Opens the log again and returns the violated invariant, if any.
     ///
-    /// What was acknowledged is in its place, and beyond it lies the whole interrupted group or
+    /// Every acknowledged event is in its place, followed by the whole interrupted group or
     /// nothing. Then the group is sent again, as its client would.
     private mutating func checkAfterCut() throws -> String? {
         let store = try open()

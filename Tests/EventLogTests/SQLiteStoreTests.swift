@@ -9,7 +9,7 @@ import SQLite
 import TestKit
 import Testing
 
-/// What only the store in a file can suffer.
+/// Failures specific to the store in a file.
 @Suite struct SQLiteStoreTests {
     let scratch: Scratch
     init() throws { scratch = try Scratch() }
@@ -264,7 +264,7 @@ import Testing
         #expect(
             try store.read(ReadRange(after: 0, limit: 9, filter: map)).events.map(\.globalPosition)
                 == [1, 2, 3, 6, 7])
-        // The first run of maps now takes in an event of a job, the second one that is not there.
+        // The first run of maps now includes an event of a job, the second a missing one.
         try tamper("UPDATE \(kind)_run SET count = count + 1 WHERE first IN (1, 6)")
 
         let reader = try SQLiteEventReader(path: scratch.file)
@@ -273,7 +273,7 @@ import Testing
         #expect(!page.isLast)
         #expect(
             code { _ = try reader.read(ReadRange(after: 3, limit: 9, filter: map)) } == .corrupt)
-        // Whoever begins behind it notices too, where places count up from event to event.
+        // A range that starts after it is checked, too, where places count up from event to event.
         let behind = ReadRange(after: 4, limit: 2, filter: map)
         if kind == "category" {
             #expect(try reader.read(behind).events.map(\.globalPosition) == [6, 7])
@@ -402,7 +402,7 @@ import Testing
                 StreamAppend(stream: name("job-1"), expected: .any, events: [event("a job")])
             ])
             try store.writeIndexes()
-            // Of what is not in the indexes yet they say nothing.
+            // The indexes do not cover the latest events.
             try store.append([
                 StreamAppend(stream: name("job-1"), expected: .any, events: [event("more")])
             ])
@@ -439,7 +439,7 @@ import Testing
         }
         let page = try LogAudit.verify(path: scratch.file, threadCount: 2, pageSize: 4)
         #expect(page.fault?.position == position)
-        // What asks for the hash of one batch does not go through the indexes for it.
+        // A request for the hash of one batch does not use the indexes for it.
         #expect(try open().verify(after: 44, limit: 1).fault == nil)
     }
 
@@ -632,7 +632,7 @@ import Testing
                 let log = try SQLiteEventReader(path: path)
                 let fault = try log.firstFault(limit: 1_000)
                 let isWhole = try log.head() == 45
-                // Only what is wrong may be missing or refused; what is given out is as it was.
+                // Only corrupt events may be missing or refused; returned ones are unchanged.
                 var after: Int64 = 0
                 while let slice = try? log.read(ReadRange(after: after, limit: 7)) {
                     for event in slice.events {

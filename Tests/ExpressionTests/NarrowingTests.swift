@@ -7,8 +7,7 @@ import SQLite
 import TestKit
 import Testing
 
-/// What another server is asked for, held against two databases that understand SQL each in its own
-/// way.
+/// Clauses for other servers, checked on two databases with different dialects of SQL.
 @Suite struct NarrowingTests {
     private static let fields = [
         FieldDescription(name: "OBJECTID", type: .objectID),
@@ -164,7 +163,7 @@ import Testing
         for round in 0..<400 {
             let text = clauses.condition(3)
             let clause = try WhereClause(parsing: text)
-            // Text may stand beside numbers only where it spells one.
+            // Text can be compared with numbers only where it is a number.
             guard let bound = try? clause.bound(to: Self.fields) else { continue }
             let narrowing = bound.narrowing(Self.fields)
             guard let sql = narrowing.sql else { continue }
@@ -206,7 +205,7 @@ import Testing
             else { continue }
             written += 1
             #expect(try WhereClause(parsing: sql).standardSQL == sql)
-            // This database knows no other letters than those of ASCII in two cases.
+            // This database changes the case of ASCII letters only.
             let changesCase = sql.contains("UPPER") || sql.contains("LOWER")
             for (whether, asked) in [(true, sql), (false, "NOT (\(sql))")] {
                 let found = try server.selects(asked, rows.count)

@@ -7,7 +7,7 @@ import SQLite
 import TestKit
 import Testing
 
-/// One thing said in two dialects: ours, and SQLite's.
+/// One expression in two dialects: ours, and SQLite's.
 private struct Phrase {
     var ours: String
     var theirs: String

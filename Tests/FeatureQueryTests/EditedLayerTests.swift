@@ -220,7 +220,7 @@ import Testing
             try #require(!placeless.isEmpty)
             let all = features.ids
             #expect(try site.ids().ids == all.map { Int($0) })
-            // Everything that there is lies here, by each relation of rectangles and shapes.
+            // The rectangle contains everything, by each relation of rectangles and shapes.
             let whole = QuerySpatialFilter(
                 geometry: .envelope(Envelope(minX: -10, minY: -10, maxX: 120, maxY: 120)),
                 spatialReference: nil)
@@ -342,7 +342,7 @@ extension QueriedSite {
     /// The name of the layer's dataset.
     var content: ContentID? { map.layers[0].kind.dataset }
 
-    /// The same layer with the edits in its dataset.
+    /// The layer with the edits compacted into its dataset.
     func compacted() throws -> QueriedSite {
         let base = try Dataset(path: directory + "/datasets/\(try #require(content))/layer.fgb")
         let made = try DatasetBuilder.compact(

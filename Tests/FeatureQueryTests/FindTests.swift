@@ -11,7 +11,7 @@ import Testing
 
 /// A text looked for in layers, compared with a look at every value.
 @Suite struct FindTests {
-    /// What clients send in texts, and what patterns and clauses are made of.
+    /// Typical search texts, and special characters of patterns and clauses.
     private static let words = [
         "50% off", "500 off", "a_b", "aXb", "ab", "A!b", "it's", "its", "é", "É", "x\"y", "Straße",
         "STRASSE", "a\\b", " ", "12", "1",
@@ -112,7 +112,7 @@ import Testing
         } catch { return error }
     }
 
-    /// Whether the scalars of one text stand in another, looked for at every place.
+    /// Whether the scalars of one text occur in another, by a search at every position.
     private func holds(_ text: String, _ part: String) -> Bool {
         let (text, part) = (Array(text.unicodeScalars), Array(part.unicodeScalars))
         guard text.count >= part.count else { return false }
@@ -334,8 +334,7 @@ import Testing
     private struct Parts {
         var bodies: [[UInt8]] = []
         var places: [QueryPart.Place] = []
-        /// How often the engine asked whether somebody still waits, which it does for every 64 KiB
-        /// it reads.
+        /// Numbers of cancellation checks of the engine, one per 64 KiB read.
         var lookCounts: [Int] = []
     }
 
@@ -425,7 +424,7 @@ import Testing
             QueryPart(
                 row: 1, byteCount: 0, totalByteCount: 9, place: .init(layer: 7, objectID: 1)),
         ] {
-            #expect(refusal(part)?.message == "the part of the answer is none", "\(part)")
+            #expect(refusal(part)?.message == "invalid continuation token", "\(part)")
         }
         #expect(refusal(QueryPart(row: 1, byteCount: 0, totalByteCount: 9, place: good)) == nil)
     }

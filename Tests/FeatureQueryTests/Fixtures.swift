@@ -17,7 +17,7 @@ final class QueriedSite {
     let engine: QueryEngine
     var map: MapDescription
 
-    /// Imports features given as GeoJSON.
+    /// Imports features from GeoJSON.
     init(_ features: [String], wkid: Int = 4326, mapWkid: Int = 4326) throws {
         let directory = NSTemporaryDirectory() + "cairn-query-" + UUID().uuidString
         try FileManager.default.createDirectory(

@@ -96,7 +96,7 @@ import Testing
                     "size":\(size.map { "\($0)" } ?? "null")},"geometry":\(json)}
                     """)
                 var entries: [Attributes.Entry] = [.init(name: "pop", value: .integer(pop))]
-                // What is not there is null, whatever case its name has elsewhere.
+                // A missing attribute is null, whatever the case of its name elsewhere.
                 if let size {
                     entries.append(.init(name: id % 2 == 0 ? "SIZE" : "size", value: .real(size)))
                 }
@@ -135,7 +135,7 @@ import Testing
         self.drawn(both.graphics, over: drawn)
 
         for (number, change) in Self.requests.enumerated() {
-            // Types of columns are told as they are: a file has narrower ones.
+            // Types of columns are compared as they are: a file has narrower ones.
             func answer(_ site: QueriedSite) throws -> NSDictionary {
                 var json = try site.json(change)
                 json["fields"] = nil

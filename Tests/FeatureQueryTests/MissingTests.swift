@@ -6,7 +6,7 @@ import Geometry
 import TestKit
 import Testing
 
-/// Features without geometry or time, where a query takes them to be everywhere and always: OGC
+/// Features without geometry or time, which a query may accept at every place and time: OGC
 /// 17-069r4, requirements 23 (C) and 25 (B).
 @Suite struct MissingTests {
     private struct Row {

@@ -16,7 +16,7 @@ private func chains(_ geometry: Any?) throws -> [[[Double]]] {
     return try #require((members["paths"] ?? members["rings"]) as? [[[Double]]])
 }
 
-/// What a client makes of a quantised answer, as Esri's reference says.
+/// The decoding of a quantised answer, by Esri's reference.
 private struct Transform {
     var isUpperLeft: Bool
     var scale: [Double]

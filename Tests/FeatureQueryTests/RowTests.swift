@@ -323,7 +323,7 @@ import Testing
                 "NOT (n > \(bound)) AND \(group) IS NOT NULL",
             ])
             let label: Comment = "seed \(seed) round \(round): \(clause) HAVING \(having)"
-            // One is not told, but computed.
+            // One column is computed, but not returned.
             let expected = try rows.column(
                 "SELECT n FROM (SELECT \(group), count(*) AS n FROM t WHERE \(clause) GROUP BY "
                     + "\(group) HAVING \(having) ORDER BY \(group))")
@@ -357,7 +357,7 @@ import Testing
                 request.having = having
             }?.message ?? "answered"
         }
-        #expect(message("COUNT(*) > 1", statistics: false) == "having goes with outStatistics")
+        #expect(message("COUNT(*) > 1", statistics: false) == "having requires outStatistics")
         #expect(message("n > 1") == "answered" && message(" ") == "answered")
         for (having, word) in [
             ("area > 1", "no field 'area'"), ("SUM(kind) > 1", "needs numbers"),
@@ -496,7 +496,7 @@ import Testing
 
         site.map.layers[0].isQueryable = false
         #expect(site.failure { _ in }?.message.contains("may not be queried") == true)
-        // Where what is drawn lies, nothing more.
+        // Only the extent of a drawing is available.
         for result in [QueryResult.extent, .count, .objectIDs, .features] {
             let failure = site.failure {
                 ($0.result, $0.isAuxiliary) = (result, true)

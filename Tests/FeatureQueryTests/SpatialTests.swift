@@ -129,7 +129,7 @@ extension Shape {
         #expect(hits[.intersects, default: 0] > 50 && hits[.touches, default: 0] > 5)
     }
 
-    /// What the matrix of two geometries must be like, and whether they need not touch for it.
+    /// Patterns for the matrix of two geometries, each with whether disjoint ones may match.
     private static let patterns = [
         "T********", "FF*FF****", "T*F**FFF*", "T*****FF*", "FFFTTT***", "*1*******", "F0*******",
         "*********", "2FF******", "T*T***T**", "FF2FF1212", "FFFFFFFFF",
@@ -259,8 +259,8 @@ extension Shape {
         #expect(try near(0.1, 0, 20_000) == [5])
     }
 
-    /// What a disc of so many metres around a place has to do with a feature, worked out from the
-    /// feature's coordinates, which lie close together; nil where it is nearly something else.
+    /// The relations of a disc of a radius in metres around a place to a feature, computed from the
+    /// feature's dense coordinates; nil for a near miss of another relation.
     private static func relations(
         of feature: DiscFeature, to centre: Coordinate, _ meters: Double
     ) -> Set<QuerySpatialFilter.Relation>? {

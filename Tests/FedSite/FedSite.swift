@@ -9,7 +9,7 @@ public import Site
 public import Synchronization
 public import TestKit
 
-/// A site on the disk with one map, whose log lies in memory and is fed by hand to a follower.
+/// A site on the disk with one map, whose log is in memory and fed by hand to a follower.
 public final class FedSite: Sendable {
     /// The site; its directory goes away with this.
     public let site: Site

@@ -55,7 +55,7 @@ import Testing
                 (Self.identify + "&token=\(own)", "", "Höhe"),
                 (Self.identify + "&token=\(strange)", "", "\"code\":498"),
             ]
-            // The second header is one that the short way does not take.
+            // The second header is not accepted by the fast path.
             for way in ["", "TE: trailers\r\n"] {
                 let fresh = try Connection(port: port)
                 for (url, headers, expected) in cases {

@@ -59,7 +59,7 @@ extension GatewayService {
     {
         let text = await text(url, client: client)
         guard text.hasPrefix("{") else { return 0 }
-        // As OGC API says it.
+        // In the form of OGC API.
         for (word, code) in [("tokenRequired", 499.0), ("invalidToken", 498), ("forbidden", 403)]
         where text.contains("\"code\":\"\(word)\"") {
             return code
@@ -150,7 +150,7 @@ extension GatewayService {
     static let identify =
         "geometry=1,2&tolerance=0&mapExtent=0,0,1,1&imageDisplay=10,10,96&f=json"
 
-    /// What the answer tells nothing about services for.
+    /// Paths whose answers reveal nothing about services.
     private static let open: Set<String> = [
         "health", "ready", "openapi", "info", "asset", "services", "generateToken", "unknown",
         "ogc",

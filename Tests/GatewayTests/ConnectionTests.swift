@@ -60,7 +60,7 @@ import Testing
             let connection = try Connection(port: port)
             connection.send(Self.get(Self.url))
             let short = try #require(connection.receive(answers: 1).first)
-            // A header that the short way does not take.
+            // A header that the fast path does not accept.
             connection.send(Self.get(Self.url, "TE: trailers\r\n"))
             let long = try #require(connection.receive(answers: 1).first)
 

@@ -60,7 +60,7 @@ import Testing
         let faults = [nil, "the object id '\(told)' is no whole number"]
         #expect(try edits(.update, "features", some).updates.map(\.fault?.message) == faults)
         #expect(try edits(.apply, "updates", some).updates.map(\.fault?.message) == faults)
-        // New features get an id, whatever is sent.
+        // New features get an id, whatever the request has.
         #expect(refusal(.add, "features", some) == nil)
         #expect(refusal(.apply, "deletes", "[1,\(written)]") != nil)
     }

@@ -12,7 +12,7 @@ import Testing
 private let root = "/arcgis/rest/services"
 
 @Suite struct FolderTests {
-    /// A site with the maps `Planning/Zones`, which is asked, `Planning/Plots`, `Roads/A` and
+    /// A site with the maps `Planning/Zones`, which is requested, `Planning/Plots`, `Roads/A` and
     /// `City`.
     private static func site() throws -> SimulatedSite {
         var map = try Samples.map()

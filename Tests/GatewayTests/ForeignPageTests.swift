@@ -8,7 +8,7 @@ import Testing
 
 @testable import Gateway
 
-/// What pages of other servers may have a browser do here: read, and change nothing.
+/// Pages of other servers may have a browser read here, and change nothing.
 @Suite struct ForeignPageTests {
     private static let services = "/arcgis/rest/services"
     private static let host = "127.0.0.1:6080"
@@ -20,7 +20,7 @@ import Testing
         ("Origin: http://127.0.0.1:6080\r\nSec-Fetch-Site: same-origin\r\n", false, true),
         ("Origin: HTTP://127.0.0.1:6080\r\n", false, true),
         ("Sec-Fetch-Site: none\r\n", false, true),
-        // A page that tells no referer: its forms have no origin either, but the browser knows.
+        // A page without a referrer: its forms have no origin either, but the browser knows.
         ("Origin: null\r\nSec-Fetch-Site: same-origin\r\n", false, true),
         ("Origin: null\r\n", false, false),
         ("Origin: https://a.example\r\n", false, false),

@@ -12,7 +12,7 @@ import Testing
 
 private let root = "/arcgis/rest/services"
 
-/// A service on a simulated site, asked by URL.
+/// A service on a simulated site, with requests by URL.
 private struct Asked {
     let site: SimulatedSite
     let service: GatewayService
@@ -181,7 +181,7 @@ extension RelaxedValue {
         let edited = try await fields("FeatureServer/0")
         #expect(edited.map { $0["editable"] } == [false, true, true, true].map { .bool($0) })
         #expect(edited.map { $0["nullable"] } == [false, true, true, true].map { .bool($0) })
-        // Of a text without a length it is one that no client cuts text at.
+        // A text without a length has one that no client truncates at.
         let lengths = edited.map { $0["length"]?.number }
         #expect(lengths[..<3] == [nil, nil, 80] && lengths[3] ?? 0 >= 1_000_000)
         asked.site.change { $0.map.layers[0].edits = nil }
@@ -269,7 +269,7 @@ extension RelaxedValue {
         }
         let empty = try await asked.json(root + "/City/MapServer/0")
         #expect(empty["timeInfo"]?["timeExtent"] == nil && empty["timeInfo"] != nil)
-        // The extent of what the definition shows is asked for beside it.
+        // The extent of the visible features is a separate query.
         let asks = asked.site.inner.withLock { $0.queries }
         #expect(asks.count { !$0.statistics.isEmpty } == 2)
         #expect(asks.allSatisfy { !$0.statistics.isEmpty || $0.result == .extent })
@@ -362,7 +362,7 @@ extension RelaxedValue {
         #expect(entry["imageData"] == .string(picture.picture.base64EncodedString()))
         #expect(asked.site.inner.withLock { $0.lastLegend?.at } == 5)
 
-        // Without workers the map's own symbols are told all the same.
+        // Without workers the map's own symbols are listed all the same.
         asked.site.change { $0.legends = .failure(Failure(.unavailable, "nobody there")) }
         let response = await asked.get(path)
         let body = try RelaxedJSON.parse(String(decoding: response.body, as: UTF8.self))
@@ -714,7 +714,7 @@ extension RelaxedValue {
         #expect(answer["spatialReference"]?["latestWkid"] == .number(3857))
     }
 
-    /// Where the projections have their origins, and an example of EPSG's guidance note 7-2.
+    /// Origins of projections, and an example of EPSG's guidance note 7-2.
     private static let knownPlaces = [
         (2154, 3.0, 46.5, 700_000.0, 6_600_000.0), (3035, 10, 52, 4_321_000, 3_210_000),
         (3035, 5, 50, 3_962_799.45, 2_999_718.85), (32_631, 3, 0, 500_000, 0),

@@ -74,7 +74,7 @@ private let root = "/arcgis/rest/services/World/GeocodeServer"
         let turn = Atomic<Int>(0)
         site.change {
             $0.geocoding = { request throws(Failure) in
-                // Not in the order in which they were asked for.
+                // Not in the order of the requests.
                 let mine = turn.add(1, ordering: .relaxed).oldValue
                 for _ in 0..<pauses[mine % 60] { await Task.yield() }
                 let name = request.singleLine

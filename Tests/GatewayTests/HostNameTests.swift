@@ -8,7 +8,7 @@ import Testing
 
 @testable import Gateway
 
-/// By which names the gateway is asked, and which stand in its answers.
+/// Host names of requests to the gateway, and those in its answers.
 @Suite struct HostNameTests {
     private static let loopback = RequestClient(address: "127.0.0.1", local: "127.0.0.1")
     private static let network = RequestClient(address: "10.0.0.9", local: "10.0.0.5")
@@ -103,8 +103,7 @@ import Testing
 
     @Test(
         arguments: [
-            // What the client writes, whether it is trusted as a proxy, the public URL, what URLs
-            // begin with.
+            // The client's header, whether it is a trusted proxy, the public URL, the base of URLs.
             ("localhost:1", false, nil, "http://localhost:1"),
             ("maps.example.org", true, nil, "https://maps.example.org"),
             ("localhost:1", false, "https://maps.example.org", "https://maps.example.org"),

@@ -12,7 +12,7 @@ import Testing
 
 private let tasks = "/arcgis/rest/services/Jobs/GPServer/"
 
-/// Which uploads a caller may name as the input of a job.
+/// Uploads that a caller may name as the input of a job.
 @Suite struct JobInputTests {
     private let jobs: SimulatedJobs
     private let ruled: RuledSite

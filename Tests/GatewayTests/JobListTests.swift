@@ -7,7 +7,7 @@ import Testing
 
 @testable import Gateway
 
-/// `GPServer/{task}/jobs`: which jobs of a site a caller hears of.
+/// `GPServer/{task}/jobs`: the jobs of a site that a caller sees.
 @Suite struct JobListTests {
     private struct Listed: Decodable {
         struct Job: Decodable, Equatable {

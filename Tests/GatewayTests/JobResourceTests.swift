@@ -41,7 +41,7 @@ import Testing
         ("f=json", "application/x-www-form-urlencoded", true),
         ("token=a&f=pjson", "application/x-www-form-urlencoded; charset=UTF-8", true),
         ("f=json", "application/octet-stream", false), ("f=json", "", false),
-        // What curl sends of a file, unless it is told a type.
+        // The body that curl sends for a file, without a given type.
         ("id,x\n1,f=json&f=json\n", "application/x-www-form-urlencoded", false),
         (#"{"id":1,"x":2}"#, "application/x-www-form-urlencoded", false),
         ("buff=json", "application/x-www-form-urlencoded", false),

@@ -15,7 +15,7 @@ import Testing
 
 private let tasks = "/arcgis/rest/services/Jobs/GPServer/"
 
-/// Which jobs a caller sees, by every resource that shows one.
+/// Visible jobs by caller, in every resource that lists any.
 @Suite struct JobRightsTests {
     private static let everything: [AccessRules.Grant] = [.init(.jobs), .init(.query)]
     private static let users: [String: [AccessRules.Grant]] = [
@@ -73,8 +73,7 @@ private let tasks = "/arcgis/rest/services/Jobs/GPServer/"
         "/results/output", "/results/output/file",
     ]
 
-    /// What of a job a user is given; every refusal is the one that a job gets which does not
-    /// exist.
+    /// The parts of a job that a user receives; every refusal equals that of a missing job.
     private func seen(_ job: JobDescription, by user: String?) async throws -> Set<String> {
         let token = try await token(user)
         let task = tasks + job.kind.rawValue
@@ -288,7 +287,7 @@ private let tasks = "/arcgis/rest/services/Jobs/GPServer/"
     @Test func `an id that belongs to its holder does not follow from another`() {
         func random(_ id: UUID) -> UInt64 { id.words.1 & 0x3fff_ffff_ffff_ffff }
         let (first, second) = (UUID.unguessable(), UUID.unguessable())
-        // What SplitMix64 would go on with, from each state that could have made the first.
+        // The next values of SplitMix64 from each state that could have produced the first.
         var following: Set<UInt64> = []
         for top in 0..<4 as Range<UInt64> {
             var state = Self.unmixed(random(first) | top << 62)

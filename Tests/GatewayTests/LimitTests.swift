@@ -10,7 +10,7 @@ import Testing
 
 @testable import Gateway
 
-/// What strangers on a network do, over real connections, while somebody else goes on asking.
+/// Hostile clients over real connections, while a regular one continues.
 @Suite(.timeLimit(.minutes(2))) struct LimitTests {
     private static let identify =
         "/arcgis/rest/services/City/MapServer/identify?" + AccessTests.identify
@@ -117,7 +117,7 @@ import Testing
             }
             #expect(try Connection(port: port).isClosed())
             kept.removeLast()
-            // The server hears of the end when it does.
+            // The server learns of the end when it closes.
             var isAnswered = false
             while !isAnswered {
                 let next = try Connection(port: port)
@@ -140,7 +140,7 @@ import Testing
             )
             for _ in 0..<40 { refused.send(piece) }
             #expect(refused.receive(answers: 1).first?.contains("\"code\":413") == true)
-            // The rest of the body was read, so the connection goes on.
+            // The rest of the body was read, so the connection stays open.
             refused.send(Self.get(Self.identify))
             #expect(refused.receive(answers: 1).first?.contains("results") == true)
 

@@ -31,7 +31,7 @@ import Testing
             bytes += delimiter.prefix(Int.random(in: 0..<delimiter.count, using: &random))
             bytes.append(UInt8.random(in: 0...255, using: &random))
         }
-        // What chance has made a delimiter of would rightly end the file.
+        // A delimiter that occurs by chance would rightly end the file.
         return String(decoding: bytes, as: UTF8.self).contains("--\(boundary)") ? [] : bytes
     }
 

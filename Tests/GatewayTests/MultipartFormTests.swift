@@ -23,8 +23,8 @@ import Testing
         } catch { return error }
     }
 
-    /// As `curl -F where=… -F f=json -F features=@a.json` writes it, and one with everything that
-    /// may stand between.
+    /// As written by `curl -F where=… -F f=json -F features=@a.json`, and one with all optional
+    /// parts.
     @Test func `fields are parameters, whatever is in them`() throws {
         let curl =
             "--x y\r\nContent-Disposition: form-data; name=\"where\"\r\n\r\nNAME = 'a&b=c' + 50%\r\n"
@@ -53,7 +53,7 @@ import Testing
             let value = (0..<Int.random(in: 1...12, using: &random)).compactMap { _ in
                 pieces.randomElement(using: &random)
             }.joined()
-            // What chance has made a delimiter of would rightly end the value.
+            // A delimiter that occurs by chance would rightly end the value.
             fields.append(("field\(number)", value.contains("--x y") ? "plain" : value))
         }
         let body = fields.map {

@@ -346,7 +346,7 @@ extension RelaxedValue {
                 time["trs"] == .string("http://www.opengis.net/def/uom/ISO-8601/0/Gregorian"))
         }
         #expect(list.first?["extent"]?["temporal"] == nil)
-        // A time without moments is not told.
+        // A time field without values is not listed.
         asked.site.change { inner in
             inner.map.layers[0].definitionExpression = "POP > 1"
             inner.answerToQuery = { _ in
@@ -363,7 +363,7 @@ extension RelaxedValue {
         #expect(await asked.get("/ogc/collections/City.0/items?crs=" + name).status == 400)
         asked.site.change { $0.map.layers[0].properties?.hasZ = true }
         let told = try await asked.json("/ogc/collections/City.0")["crs"]?.elements ?? []
-        // What is first is what is given where nothing is asked for.
+        // The first one is the default.
         #expect(told.prefix(2) == [.string(OGCReference.crs84.uri), .string(name)])
         let query = try await asked.query("bbox=1,2,3,4&bbox-crs=\(name)&crs=" + name)
         #expect(query.outReference == nil && query.returnZ)

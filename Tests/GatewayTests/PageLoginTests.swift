@@ -17,10 +17,10 @@ extension XMLElement {
     }
 }
 
-/// Somebody with a browser and no script, who sees pages, fills forms in and goes where links lead.
+/// A browser without scripts, which reads pages, submits forms and follows links.
 private final class Reader {
     let service: GatewayService
-    /// What the browser keeps.
+    /// The browser's cookie.
     var cookie: String?
 
     init(service: GatewayService) { self.service = service }
@@ -44,7 +44,7 @@ private final class Reader {
         return try XMLReader.read(Array(text.drop { $0 != "\n" }.utf8))
     }
 
-    /// Sends a form as it stands on a page.
+    /// Submits a form of a page.
     func send(_ action: String, on page: XMLElement) async throws -> XMLElement {
         let form = try #require(
             page.all("form").first { $0.attributes["action"]?.hasPrefix(action) == true })

@@ -68,7 +68,7 @@ extension XMLElement {
 
 private let root = "/arcgis/rest/services"
 
-/// What a page may be made of.
+/// Elements that a page may contain.
 private let known: Set<String> = [
     "html", "head", "meta", "title", "link", "script", "body", "header", "nav", "strong", "a",
     "main",
@@ -100,7 +100,7 @@ private let known: Set<String> = [
         "\(root)/%3Cscript%3E/MapServer",
     ]
 
-    /// What reads the page here is an XML parser, which knows nothing of how it was written.
+    /// The reader here is an XML parser, which shares nothing with the writer.
     private func read(_ response: GatewayResponse) throws -> XMLElement {
         #expect(response.contentType == "text/html;charset=UTF-8")
         let text = String(decoding: response.body, as: UTF8.self)

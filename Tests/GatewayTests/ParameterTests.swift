@@ -45,12 +45,12 @@ import Testing
     }
 
     @Test(arguments: [
-        // What QGIS sends: texts are encoded, the JSON around them is not.
+        // As sent by QGIS: texts are encoded, the JSON around them is not.
         (#"Z%C3%BCrich%20S%C3%BCd"#, "Zürich Süd"), ("A%2BB%20%26%20C", "A+B & C"),
         (#"say%20%5C%22hi%5C%22"#, #"say "hi""#), ("50%25", "50%"), ("a%22b", #"a"b"#),
         (#"two%5Cnlines"#, "two\nlines"), ("two%0Alines", "two\nlines"), ("plain", "plain"),
         ("%F0%9F%98%80", "😀"), (#"C%3A%5C%5Cdata"#, #"C:\data"#), ("Stra%DFe", "Straße"),
-        // What scripts send: nothing is encoded.
+        // As sent by scripts: nothing is encoded.
         ("A+B & C", "A+B & C"), ("50% off", "50% off"), ("A+B", "A+B"), ("100%", "100%"),
         ("Zürich 50%20", "Zürich 50%20"), (#"\u00e9%"#, "é%"),
     ])
@@ -137,7 +137,7 @@ import Testing
             ("{hasM:true,points:[[1,2,3],[4,5,6]]}", nil, [3, 6]),
             ("{hasZ:false,hasM:false,points:[[1,2,3,4]]}", nil, nil),
             ("{hasZ:true,paths:[[[1,2,3],[4,5,6]],[[7,8,9],[1,1,0]]]}", [3, 6, 9, 0], nil),
-            // What closes a ring has what its first position has.
+            // The closing position of a ring repeats all of the first.
             (
                 "{hasZ:true,hasM:true,rings:[[[0,0,1,2],[0,1,3,4],[1,1,5,6]],[[2,2,7,8],[2,3,9,1],[3,3,2,3],[2,2,7,8]]]}",
                 [1, 3, 5, 1, 7, 9, 2, 7], [2, 4, 6, 2, 8, 1, 3, 8]
@@ -368,7 +368,7 @@ import Testing
         #expect(try request(102_100, "3857").mapExtent == expected)
         let error = #expect(throws: Failure.self) { try request(4326, "3857") }
         #expect(error?.message.contains("'mapExtent'") == true)
-        // Where `sr` is not given the extent says it.
+        // Without `sr` the extent supplies it.
         #expect(try request(2154, nil).spatialReference == SpatialReference(wkid: 2154))
     }
 }

@@ -79,7 +79,7 @@ import Testing
     @Test(arguments: urls) func `the present is asked without a past`(_ url: String) async throws {
         let (site, _) = try await asked(url + "f=json", grants: [.init(.query)])
 
-        // What follows a first answer is of its moment.
+        // Later parts of an answer are of the moment of the first.
         let pasts = site.inner.withLock { $0.pasts }
         #expect(pasts.allSatisfy { $0.seenFrom == nil && $0.moment == .sequence(9) })
     }
@@ -179,7 +179,7 @@ import Testing
     }
 }
 
-/// What is wrong inside a site is told to callers with the operation `admin`.
+/// Internal errors are shown to callers with the operation `admin`.
 @Suite struct InsideAccessTests {
     private static let root = "/arcgis/rest/services/City/"
     private static let secret = "http://inner.example:8443/x answered 503"
@@ -244,7 +244,7 @@ import Testing
         #expect(inner.contains("inner.example"), "\(inner)")
     }
 
-    /// A service of the map, and what was asked of it.
+    /// A service of the map, and the requests to it.
     private func service(
         _ operations: [AccessRules.Operation],
         _ change: @Sendable (inout SimulatedSite.Inner) -> Void

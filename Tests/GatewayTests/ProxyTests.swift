@@ -8,7 +8,7 @@ import Testing
 
 @testable import Gateway
 
-/// Who asks, where a proxy says for whom.
+/// The client of a request through a proxy.
 @Suite struct ProxyTests {
     private static let identify =
         "/arcgis/rest/services/City/MapServer/identify?" + AccessTests.identify
@@ -16,7 +16,7 @@ import Testing
     @Test(arguments: [
         ("10.0.0.9", "192.0.2.1", "10.0.0.9"), ("10.0.0.1", nil, "10.0.0.1"),
         ("10.0.0.1", "192.0.2.1", "192.0.2.1"), ("10.0.0.1", "192.0.2.1, 10.0.0.2", "192.0.2.1"),
-        // What the client itself wrote comes first, and does not count.
+        // The client's own entries come first, and do not count.
         ("10.0.0.1", "127.0.0.1, 192.0.2.1", "192.0.2.1"),
         ("10.0.0.1", "127.0.0.1, 192.0.2.1,10.0.0.2", "192.0.2.1"),
         ("10.0.0.1", "unknown, 10.0.0.2", "10.0.0.2"), ("10.0.0.1", "nonsense", "10.0.0.1"),
@@ -92,7 +92,7 @@ import Testing
             let second = try Connection(port: port)
             let question = "GET /arcgis/rest/info HTTP/1.1\r\nHost: localhost\r\n\r\n"
             second.send(question)
-            // Once it is answered it is counted, on whatever thread that is.
+            // An answered request has been counted, on whatever thread that is.
             #expect(!second.receive(answers: 1).isEmpty)
             let third = try Connection(port: port)
             third.send(question)

@@ -12,7 +12,7 @@ import Testing
 
 private let tasks = "/arcgis/rest/services/Jobs/GPServer/"
 
-/// What a user may have, and what happens at the limit.
+/// The quota of a user, and the behaviour at its limit.
 @Suite(.timeLimit(.minutes(2))) struct QuotaTests {
     private let jobs: SimulatedJobs
     private let ruled: RuledSite
@@ -207,7 +207,7 @@ private let tasks = "/arcgis/rest/services/Jobs/GPServer/"
         try first.take(500_000)
         #expect(throws: Failure.self) { try second.take(500_000) }
         second.end(isKept: false)
-        // What has come whole since is not in what was used when another began.
+        // Bytes that have arrived completely since are not in the use at another's start.
         let third = try arriving.begin(anna, "", limits)
         first.end(isKept: true)
         try third.begin(used: 100_000)

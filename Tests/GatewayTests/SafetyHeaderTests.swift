@@ -19,7 +19,7 @@ extension String {
     }
 }
 
-/// What stands on every answer.
+/// Headers of every answer.
 @Suite struct SafetyHeaderTests {
     /// Headers that lead to each way through the gateway.
     private static let ways = ["", "TE: trailers\r\n", "Accept: text/html\r\n"]

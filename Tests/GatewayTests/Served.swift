@@ -46,7 +46,7 @@ final class Connection {
         return unsafe recv(descriptor, &byte, 1, 0) == 0
     }
 
-    /// What has come once `count` bodies have, or the server has closed.
+    /// Bytes received until there are `count` bodies, or the server has closed.
     func receive(answers count: Int) -> [String] {
         var all: [UInt8] = []
         while true {

@@ -71,7 +71,7 @@ private let root = "/arcgis/rest/services/City/FeatureServer"
         #expect(asked.map(\.layer) == [0, 3])
         #expect(asked.map(\.clause) == ["POP>1", "NAME='a;b'"])
         #expect(asked.allSatisfy { $0.outFields == ["NAME"] })
-        // The second is asked as of what the first one knew.
+        // The second query is as of the sequence number of the first.
         #expect(asked.map(\.at) == [nil, 9])
     }
 

@@ -142,7 +142,7 @@ import Testing
                 try !isOpen(
                     [cookie, foreign, "Sec-Fetch-Mode: navigate", "Sec-Fetch-Dest: document"],
                     method: "POST"))
-            // A token given besides is what counts.
+            // An explicit token takes precedence.
             let wrong = try browser.ask("GET", query + "?token=nonsense", [cookie])
             #expect(wrong.contains("498"))
         }
@@ -198,7 +198,7 @@ import Testing
                 #expect(try isRefused(path, form, [cookie, "X-Cairn-CSRF: \(strange)"]))
                 #expect(try !isRefused(path, form, [cookie, "X-Cairn-CSRF: \(proof)"]))
                 #expect(try !isRefused(path + "?csrf=\(proof)", form, [cookie]))
-                // The proof does not help where the browser says whose page it is.
+                // The proof does not help where the browser names the origin of the page.
                 #expect(
                     try isRefused(
                         path, form,
@@ -229,7 +229,7 @@ import Testing
             #expect(forms.count == 3)
             #expect(
                 forms.allSatisfy { $0.contains(proof) })
-            // It stands in no link, to be sent on.
+            // It occurs in no link that could be shared.
             let links = page.matches(of: /href="([^"]*)"/).map(\.1)
             #expect(!links.isEmpty && links.allSatisfy { !$0.contains(proof) })
         }

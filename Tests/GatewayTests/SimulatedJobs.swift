@@ -9,8 +9,7 @@ import Synchronization
 
 @testable import Gateway
 
-/// Jobs that lie there, of which nothing becomes but what a test says; their blobs go away with the
-/// test.
+/// Jobs that change only as a test says; their blobs are removed with the test.
 final class SimulatedJobs: GatewayJobs {
     let directory: String
     let blobs: BlobStore
@@ -43,7 +42,7 @@ final class SimulatedJobs: GatewayJobs {
     func jobs() async throws(Failure) -> [JobDescription] { known }
 
     func submit(_ submission: JobSubmission) async throws(Failure) -> JobDescription {
-        // As on the way to the log, whatever else is asked comes in between.
+        // As on the way to the log, other requests interleave.
         for _ in 0..<50 { await Task.yield() }
         return all.withLock { jobs in
             let job = Self.job(

@@ -8,7 +8,7 @@ import Synchronization
 
 @testable import Gateway
 
-/// A backend that answers from values and keeps what it was asked.
+/// A backend that answers from values and records its requests.
 final class SimulatedSite: GatewayBackend {
     struct Inner {
         var map: MapDescription
@@ -28,17 +28,17 @@ final class SimulatedSite: GatewayBackend {
         var queries: [QueryRequest] = []
         var lastFind: FindRequest?
         var lastEdits: [FeatureEdits] = []
-        /// What is answered to edits; nil for a refusal.
+        /// The results of edits; nil for a refusal.
         var editResults: FeatureEditResults?
         var lastGeocode: GeocodeRequest?
-        /// What is answered instead of `candidates`.
+        /// A replacement for `candidates`.
         var geocoding: (@Sendable (GeocodeRequest) async throws(Failure) -> [Candidate])?
         var lastReverse: ReverseGeocodeRequest?
         var lastSuggest: SuggestRequest?
-        /// Of the only locator.
+        /// Attributions of the only locator.
         var attributions: [String]?
         var lastAt: AsOf?
-        /// Every past that anything was asked of, in their order.
+        /// The past of every request, in order.
         var pasts: [SeenPast] = []
         /// Whether a reader of changes was to see the past.
         var wasPastSeen: Bool?
@@ -46,17 +46,17 @@ final class SimulatedSite: GatewayBackend {
         var lastKnown: Int64?
         /// The body of the answer to find.
         var found = #"{"results":[]}"#
-        /// What queries fail with; nil where they do not.
+        /// The failure of queries; nil for none.
         var queryFailure: Failure?
         /// The body of the answer to a query.
         var answerToQuery: @Sendable (QueryRequest) -> String = { _ in #"{"count":1}"# }
         var isStale = false
-        /// What pictures lack, and whether other servers' layers are on them.
+        /// Failures in pictures, and whether they have layers on other servers.
         var missing: [LayerFailure]?
         var hasRemote: Bool?
-        /// Whether answers to identify are at hand.
+        /// Whether identify requests are answered in line.
         var hasAnswersAtHand = false
-        /// How many were, and how many were asked for.
+        /// Numbers of identify requests answered in line, and sent to workers.
         var identifyCounts = (atOnce: 0, asked: 0)
     }
 

@@ -77,7 +77,7 @@ import Testing
         let info = root.tileInfo
         #expect(!root.singleFusedMapCache && info.rows == 256 && info.cols == 256)
         #expect(info.lods.map(\.level) == Array(0...23))
-        // What 96 dots per inch make of a metre, inches as Esri has them.
+        // The scale at 96 dots per inch, with Esri's inches per metre.
         for lod in info.lods {
             #expect(abs(lod.scale / (lod.resolution * 96 * 39.37) - 1) < 1e-5)
         }
@@ -94,7 +94,7 @@ import Testing
         _ = await ask("3/4/0")
         #expect(drawingCount == 2)
 
-        // What happens elsewhere is no change.
+        // A change of another map is none here.
         site.change { $0.map.sequence += 1 }
         _ = await ask("3/0/0")
         #expect(drawingCount == 2)
@@ -187,7 +187,7 @@ import Testing
         let cache = TileCache(byteBound: 10_000)
         let map = try Samples.map()
         let drawn = Drawn()
-        // Two have room; a third takes the place of the one asked for longest ago.
+        // The cache has two places; a third entry evicts the least recently used.
         for (column, count) in [(0, 1), (1, 2), (0, 2), (2, 3), (0, 3), (1, 4)] {
             let block = TileBlock(level: 9, row: 0, column: column)
             _ = try await cache.block(block, of: map) { () async throws(Failure) in

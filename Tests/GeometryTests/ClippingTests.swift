@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    /// How far a place is from a chain's nearest segment.
+    /// Distance of a place from a chain's nearest segment.
     private static func distance(_ chain: [Coordinate], _ place: Coordinate) -> Double {
         zip(chain, chain.dropFirst()).map {
             Segment(a: $0.0, b: $0.1).squaredDistance(to: place).squareRoot()

@@ -11,7 +11,7 @@ import Testing
 struct Sample {
     var prepared: PreparedShape
     var wkt: String
-    /// What the whole-number oracle reads: lines with their part, or -1.
+    /// Input of the whole-number oracle: lines with their part, or -1.
     var chains: [(coordinates: [Coordinate], part: Int)]
 
     init(_ shape: Shape) {
@@ -117,7 +117,7 @@ struct ShapeGenerator {
 }
 
 @Suite struct DistanceOracleTests {
-    /// GEOS wants valid input; making it valid keeps lines and even-odd areas, part by part.
+    /// GEOS requires valid input; making it valid keeps lines and even-odd areas, part by part.
     private func oracle(_ wkt: String) throws -> GEOSGeometry {
         let geometry = try GEOSGeometry(wkt: wkt)
         return try geometry.isValid() ? geometry : geometry.madeValid()
@@ -230,7 +230,7 @@ enum WholeNumbers {
             && turn(b.0, b.1, a.0) * turn(b.0, b.1, a.1) < 0
     }
 
-    /// Whether any vertex of the second lies in the first's inside.
+    /// Whether any vertex of the second is in the first's interior.
     private static func holds(_ area: Sample, _ other: Sample) -> Bool {
         let parts = Set(area.chains.map(\.part)).subtracting([-1])
         let positions = other.chains.flatMap(\.coordinates).map { (x: Int($0.x), y: Int($0.y)) }

@@ -6,7 +6,7 @@ import Geometry
 import TestKit
 import Testing
 
-/// An ordinate of two units so far apart that whatever there is of the larger one decides.
+/// An ordinate of two units so far apart that any amount of the larger one decides.
 private struct Mixed {
     var p = 0
     var q = 0

@@ -94,7 +94,7 @@ private struct WKT {
             case "intersects": #expect(a.intersects(b) == (test.expected == "true"), label)
             case "disjoint": #expect(!a.intersects(b) == (test.expected == "true"), label)
             case "distance":
-                // JTS calls the distance from an empty geometry 0; here there is none.
+                // JTS calls the distance from an empty geometry 0; here it is nil.
                 let distance = a.distance(to: b) ?? 0
                 let expected = try #require(Double(test.expected), label)
                 #expect(abs(distance - expected) <= 1e-9 * max(1, expected), label)

@@ -18,7 +18,7 @@ private struct FeatureGenerator {
     }
 
     var random: SeededGenerator
-    /// Where features lie: a square of this size with its lower left corner at `origin`.
+    /// The square of the features: this size, with its lower left corner at `origin`.
     var origin: Coordinate
     var size: Double
 
@@ -110,7 +110,7 @@ private final class Oracle {
 }
 
 @Suite struct BruteForceTests {
-    /// A pair of spatial references, and where in the dataset's the features lie.
+    /// A pair of spatial references, and the place of the features in the dataset's.
     struct Place: CustomTestStringConvertible {
         var dataset: Int
         var map: Int

@@ -109,7 +109,7 @@ import Testing
         }
     }
 
-    /// What is drawn, in no order: edits lie above what they are edits of.
+    /// The drawn features, in no order: edits are on top of the features they edit.
     private func drawn(
         _ engine: IdentifyEngine, _ map: MapDescription, _ wkid: Int
     ) throws -> [String: Int] {

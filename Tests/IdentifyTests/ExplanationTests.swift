@@ -117,7 +117,7 @@ private func point(_ id: Int, _ x: Double, _ y: Double, _ n: Int = 0) -> String 
 
         // Degrees on a screen of 100 pixels for 100 degrees: tolerance 2 reaches y 3…7.
         let lower = try #require(answer.explanation?.layers.last)
-        // What the layer hides is not there.
+        // Features hidden by the layer are not counted.
         #expect(lower.hitCount == 4 && lower.excludedByDefinition == 0)
         #expect(lower.resultCount == 3 && lower.transferLimitExceeded)
         #expect(lower.candidateCount == lower.hitCount)

@@ -25,7 +25,7 @@ final class Site: Sendable {
         try DatasetBuilder.importFile(path: path, into: directory + "/datasets")[0]
     }
 
-    /// Imports features given as GeoJSON geometries and properties; object ids are their `id`s.
+    /// Imports features from GeoJSON geometries and properties; object ids are their `id`s.
     func importFeatures(
         _ features: [String], named name: String = "features", wkid: Int = 4326
     ) throws -> ImportedLayer {
@@ -71,7 +71,7 @@ extension LayerDescription {
             loadStatus: .loaded, loadError: nil, properties: nil)
     }
 
-    /// The same with something changed.
+    /// A copy with a change.
     func with(_ change: (inout LayerDescription) -> Void) -> LayerDescription {
         var copy = self
         change(&copy)

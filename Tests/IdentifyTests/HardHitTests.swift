@@ -24,7 +24,7 @@ import Testing
     private static let folder = URL(filePath: #filePath)
         .deletingLastPathComponent().appending(path: "../../Docs/pictures").standardized
 
-    /// The ray cast that everybody writes, in doubles.
+    /// The usual ray cast, in doubles.
     private static func plain(_ x: Double, _ y: Double, _ ring: [[Double]]) -> Bool {
         var isInside = false
         for (a, b) in zip(ring.dropFirst(), ring) where (a[1] > y) != (b[1] > y) {
@@ -38,7 +38,7 @@ import Testing
         try #require(Int128(exactly: value * 0x1p50))
     }
 
-    /// Whether the position lies inside or on the ring, in whole numbers.
+    /// Whether the position is inside or on the ring, in whole numbers.
     private static func exact(_ x: Int128, _ y: Int128, _ ring: [[Int128]]) -> Bool {
         var isInside = false
         for (a, b) in zip(ring, ring.dropFirst()) {

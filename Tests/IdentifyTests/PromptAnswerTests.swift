@@ -10,14 +10,14 @@ import Synchronization
 import TestKit
 import Testing
 
-/// A map of every kind of layer, and a request that could be asked of it.
+/// A map of every kind of layer, and a possible request on it.
 private final class EveryKind: Sendable {
     let site: Site
     let rasters: RasterFixture
     let map: MapDescription
     /// Datasets that an engine may use without opening them.
     let opened = Mutex<[ContentID: Dataset]>([:])
-    /// How many datasets were opened.
+    /// Number of datasets opened.
     let openedCount = Atomic<Int>(0)
 
     init() throws {
@@ -114,7 +114,7 @@ private final class EveryKind: Sendable {
         }
     }
 
-    /// Anything that a client may ask, sensible or not.
+    /// A possible request, sensible or not.
     func request(_ random: inout SeededGenerator) -> IdentifyRequest {
         func chance(_ part: Double) -> Bool { .random(in: 0..<1, using: &random) < part }
         let place = Coordinate(
@@ -140,7 +140,7 @@ private final class EveryKind: Sendable {
     }
 }
 
-/// An answer's bytes, or why there is none.
+/// The bytes of an answer, or its failure.
 private func bytes(_ answer: () throws(Failure) -> IdentifyAnswer) -> Result<Data, Failure> {
     Result { () throws(Failure) in FixedLayout.encode(try answer()) }
 }
@@ -174,7 +174,8 @@ private func bytes(_ answer: () throws(Failure) -> IdentifyAnswer) -> Result<Dat
                 if bytes({ answer }) != expected { wrong += 1 }
             case .success(.elsewhere): elsewhere += 1
             case .success(.unprepared):
-                // What cannot be made, such as the way to an unknown reference, is never there.
+                // An impossible preparation, such as the transform to an unknown reference, never
+                // succeeds.
                 if case .success = expected { wrong += 1 }
             case .failure(let failure):
                 refused += 1

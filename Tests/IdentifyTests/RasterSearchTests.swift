@@ -70,7 +70,7 @@ import Testing
                 Coordinate(x: $0.0, y: $0.1)
             }
         }
-        // A hole takes the right half away but for its border.
+        // A hole removes the right half except for its border.
         let (shell, hole) = (ring(0, 40, 40, 60), ring(20, 41, 39, 59))
         func asked(_ rings: [[Coordinate]]) throws -> Shape? {
             try engine.identify(makeRequest(.polygon(rings: rings)), in: map).results.first?
@@ -118,7 +118,7 @@ import Testing
                 == 53)
         let path2 = Shape.polyline(paths: [[Coordinate(x: 0, y: 5), Coordinate(x: 70, y: 5)]])
         #expect(try ask(path2).first?.objectID == 94)
-        // Pixel 7 has no data; outside there is none.
+        // Pixel 7 has no data, and neither has the outside.
         #expect(try ask(.point(Coordinate(x: 65, y: 95))).isEmpty)
         #expect(try ask(.point(Coordinate(x: 100, y: 50))).isEmpty)
         #expect(try ask(.point(Coordinate(x: 0, y: 100))).first?.objectID == 1)

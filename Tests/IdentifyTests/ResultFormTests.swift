@@ -24,7 +24,7 @@ import Testing
 
     @Test func `Z and M come with the coordinates they belong to`() throws {
         var generator = SeededGenerator(seed: 3)
-        // Every coordinate tells its Z and M by its place, so the answer shows who kept whose.
+        // Z and M follow from the position of each coordinate, so the answer shows which were kept.
         func ring(_ x: Double, _ count: Int) -> [Coordinate] {
             let ring = (0..<count).map { number in
                 let angle = Double(number) / Double(count) * 2 * .pi

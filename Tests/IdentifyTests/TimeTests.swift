@@ -12,7 +12,7 @@ import Testing
 /// A day of January 2020 as milliseconds since the epoch.
 private func day(_ number: Int) -> Int64 { 1_577_836_800_000 + Int64(number - 1) * 86_400_000 }
 
-/// A point at 5, 5 that begins and ends on days of January 2020.
+/// A point at 5, 5 with a start and an end on days of January 2020.
 private func feature(_ id: Int, _ start: Int?, _ end: Int?) -> String {
     func text(_ day: Int?) -> String {
         day.map { "\"2020-01-\(String(format: "%02d", $0))T00:00:00Z\"" } ?? "null"
@@ -37,7 +37,7 @@ private func feature(_ id: Int, _ start: Int?, _ end: Int?) -> String {
         return try site.engine().identify(request, in: map).results.map(\.objectID).sorted()
     }
 
-    /// Whether a moment, to the half day, is in both the feature's and the asked time.
+    /// Whether a moment, to the half day, is in both the feature's and the requested time.
     private static func overlaps(
         _ start: Int?, _ end: Int?, _ from: Int?, _ to: Int?, _ relation: TimeRelation
     ) -> Bool {

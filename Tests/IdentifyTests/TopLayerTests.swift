@@ -38,7 +38,7 @@ import Testing
     /// A layer drawn in it cannot be searched.
     private static let nowhere = SpatialReference(wkid: 999_999)
 
-    /// What the other servers say, and what they are asked.
+    /// Answers of the other servers, and the requests to them.
     private final class Servers: Sendable {
         let kinds: [Kind]
         /// Of each call the layers.
@@ -90,7 +90,7 @@ import Testing
                 try engine.identify(request, in: map, remotes: servers.ask)
             }
 
-            // All that may be needed is asked at once.
+            // All layers that may be needed are requested at once.
             let needed = ids.filter { $0 >= ownEnd && kinds[$0].isRemote }
             #expect(servers.asked.withLock { $0 } == (needed.isEmpty ? [] : [needed]), comment)
             #expect(

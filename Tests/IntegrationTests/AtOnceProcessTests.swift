@@ -7,7 +7,7 @@ import Foundation
 import TestKit
 import Testing
 
-/// A gateway that answers clicks itself beside one that asks workers for everything.
+/// A gateway that answers clicks itself beside one that sends everything to workers.
 @Suite(.serialized, .timeLimit(.minutes(4))) struct AtOnceProcessTests {
     private static let side = 30
 
@@ -40,7 +40,7 @@ import Testing
         return (health.identify.answeredAtOnce, health.identify.sentToWorkers)
     }
 
-    /// A URL that a client could ask, sensible or not.
+    /// A possible URL, sensible or not.
     private func url(_ site: IdentifySite, _ random: inout SeededGenerator) -> String {
         func chance(_ part: Double) -> Bool { .random(in: 0..<1, using: &random) < part }
         let width = Double(Self.side) * 1.2
@@ -71,7 +71,7 @@ import Testing
 
     @Test func `answers are the same whoever gives them, and know what they must`() async throws {
         guard Programs.areBuilt() else { return }
-        // However slow the machine is, a click does not take as long as that.
+        // Even on a slow machine a click takes less than that.
         let site = try await IdentifySite(side: Self.side, gateway: ["--click-limit", "100000"])
         let other = try Loopback.freePort()
         try site.start("cairn-gateway", ["--port", "\(other)", "--no-identify-at-once"])
@@ -100,7 +100,7 @@ import Testing
             if first != second { differences.append("\(url): \(first) and \(second)") }
         }
         #expect(differences.isEmpty, "\(differences.prefix(3)) (seed \(seed))")
-        // What a click lacked is opened in the background.
+        // A dataset that a click lacked is opened in the background.
         try await site.until("answers at once") { site in
             _ = try await ask(here, probe)
             return try await counts(site.port).atOnce > 10
@@ -110,7 +110,7 @@ import Testing
         #expect(others.atOnce == 0 && others.byWorkers > 400, "\(others) (seed \(seed))")
     }
 
-    /// A change that was made is seen by whoever says that it was.
+    /// A client that has the result of a change reads it.
     private func readOwnWrites(_ site: IdentifySite) async throws {
         let connection = try #require(Loopback(port: site.port))
         let form = site.form(x: 3, y: 4).replacing("layers=all", with: "layers=visible")
@@ -120,7 +120,7 @@ import Testing
                 map: site.map, .setVisibility(layer: 0, isVisible: isVisible))
             let url = site.path + "?\(form)&minSequence=\(result.sequence)"
             var body = ""
-            // On a slow machine the change may take longer to come than an identify waits for it.
+            // On a slow machine the change may take longer to arrive than an identify waits for it.
             try await site.until("an answer that knows the change") { _ in
                 body = try await ask(connection, url).body
                 return !body.contains("\"error\"")

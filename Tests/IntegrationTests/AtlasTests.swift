@@ -339,7 +339,7 @@ private struct RandomQuestions {
         return request
     }
 
-    /// How many of the questions so far have something at their place.
+    /// Number of queries so far with a hit.
     func hitCount(in atlas: Atlas) -> Int {
         asked.count { (try? atlas.identify($0))?.layers.isEmpty == false }
     }

@@ -7,16 +7,16 @@ import Testing
 
 @testable import Gateway
 
-/// A site whose every secret is a word that begins with `CANARY`, and eight kinds of callers.
+/// A site whose secrets are words that begin with `CANARY`, and eight kinds of callers.
 ///
-/// Each word says what keeps it from a reader of the map `Open` who asks for the past or for
+/// Each word names the rule that hides it from a reader of the map `Open` that requests the past or
 /// another map.
 private struct CanarySite {
     /// Words that only the past of `Open` holds.
     static let past: Set<String> = [
         "CANARYDEFINITION", "CANARYDELETED", "CANARYUNQUERYABLE", "CANARYLAYER", "CANARYEDITED",
     ]
-    /// Words of services, jobs and settings that only the owner was given.
+    /// Words of services, jobs and settings that only the owner has.
     static let others: Set<String> = [
         "CANARYSHUT", "CANARYLOCATOR", "CANARYUPLOAD", "CANARYURL",
     ]
@@ -100,7 +100,8 @@ private struct CanarySite {
         try await hide()
     }
 
-    /// What the owner uploads, and jobs on it whose products name what `Shut` and the locator hold.
+    /// Uploads of the owner, and jobs on them whose products contain the content of `Shut` and the
+    /// locator.
     private mutating func makeJobs() async throws {
         let (port, token) = (port, tokens["owner"] ?? "")
         let path = "/arcgis/rest/services/Jobs/GPServer"
@@ -172,7 +173,7 @@ private struct CanarySite {
 }
 
 extension String {
-    /// What the first group of a pattern holds.
+    /// The first group of a pattern's match.
     fileprivate func matched(_ pattern: String) -> String? {
         guard let regex = try? Regex(pattern), let match = firstMatch(of: regex) else {
             return nil
@@ -226,7 +227,7 @@ private final class MatrixClient {
         }
         // A refusal is no stream.
         if Self.missingCount(bytes) == 0 { return String(decoding: bytes, as: UTF8.self) }
-        // The stream goes on as long as the caller listens: what has come by now is its answer.
+        // The stream continues while the caller listens: the bytes so far are its answer.
         while let more = connection.read(milliseconds: 20), !more.isEmpty { bytes += more }
         connection.leave()
         connection = Loopback(port: port) ?? connection
@@ -241,8 +242,8 @@ extension MatrixClient {
         bytes.firstRange(of: headEnd) != nil
     }
 
-    /// How many bytes of the body are still to come; nil where the head is not complete or states
-    /// no length.
+    /// Number of bytes of the body still to come; nil for an incomplete head or one without a
+    /// length.
     private static func missingCount(_ bytes: [UInt8]) -> Int? {
         guard let end = bytes.firstRange(of: headEnd) else { return nil }
         let head = String(decoding: bytes[..<end.lowerBound], as: UTF8.self).lowercased()
@@ -259,7 +260,7 @@ private struct MatrixFailure: Error, CustomStringConvertible {
 /// Every resource × every parameter left out, empty and doubled × eight kinds of callers × now and
 /// as of a moment.
 @Suite(.serialized, .timeLimit(.minutes(10))) struct AuthorisationMatrixTests {
-    /// What callers see of one site.
+    /// A caller's view of one site.
     private struct Sighting: Hashable, Sendable {
         var word: String
         var kind: String
@@ -340,7 +341,7 @@ private struct MatrixFailure: Error, CustomStringConvertible {
             return RouteTable.shared.labels.flatMap { subject.requests(for: $0) }
         }
         return try zip(requests("Shut"), requests("None")).compactMap { shut, none in
-            // What names no map is asked elsewhere.
+            // A request without a map is checked elsewhere.
             guard shut != none else { return nil }
             let (there, absent) = (try answer(shut), try answer(none))
             return there == absent ? nil : "\(shut.path): \(there) instead of \(absent)"

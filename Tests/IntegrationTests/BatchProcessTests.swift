@@ -96,7 +96,7 @@ import Testing
             "a job of 4,000 queries: \(kills) processes killed, the same \(product.utf8.count) bytes"
         )
 
-        // The command, asked as of the same moment, says the same, byte for byte.
+        // The command as of the same moment prints the same, byte for byte.
         let path = site.files.path + "/queries.jsonl"
         try text.write(toFile: path, atomically: true, encoding: .utf8)
         let outcome = try await Programs.run(

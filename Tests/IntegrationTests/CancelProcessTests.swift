@@ -90,7 +90,7 @@ import Testing
         try await Task.sleep(for: .milliseconds(500))
         #expect(IdentifySite.processorSeconds(worker) - idle < 0.3)
         let whole = IdentifySite.processorSeconds(worker)
-        // Whether it is found whole or found too large, nobody stops it now.
+        // Complete or too large, it is not cancelled any more.
         do throws(Failure) {
             let answer = try await site.client.ask(
                 .identify, heavyRequest(site), timeout: .seconds(110))

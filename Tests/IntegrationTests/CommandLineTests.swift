@@ -5,7 +5,7 @@ import Foundation
 import TestKit
 import Testing
 
-/// What `cairn` answers when there is nothing to talk to.
+/// The output of `cairn` without a site to connect to.
 @Suite(.timeLimit(.minutes(2))) struct CommandLineTests {
     @Test(arguments: [
         "map list", "status", "identify --map W --point 1,2", "job list", "log head", "down",
@@ -70,7 +70,7 @@ import Testing
 
 /// A site with the map `Small`: two squares and three points in longitude and latitude.
 struct SmallSite: Sendable {
-    /// Where sources are written.
+    /// The folder of written sources.
     var folder: String { directory.path }
     /// The site.
     var path: String { folder + "/site" }

@@ -9,8 +9,7 @@ import Site
 import TestKit
 import Testing
 
-/// A comparison that is stopped leaves nothing in `/tmp`; one of a directory says what it passes
-/// over.
+/// A stopped comparison leaves nothing in `/tmp`; one of a directory reports what it skips.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct CompareEndingTests {
     /// A site with a job that is done, of whose blobs only its input is left: every chunk differs.
     private func makeSite() async throws -> JobSite {
@@ -47,7 +46,7 @@ import Testing
         }
     }
 
-    /// A pipe that takes nothing more: whoever writes to it stands still.
+    /// A full pipe: a write to it blocks.
     private func fullPipe() -> Pipe {
         let pipe = Pipe()
         let end = pipe.fileHandleForWriting.fileDescriptor
@@ -74,7 +73,7 @@ import Testing
         process.standardOutput = output
         process.standardError = errors
         try process.run()
-        // It stands at the first difference, which nobody reads.
+        // It blocks at the first difference, which is not read.
         let end = ContinuousClock.now + .seconds(60)
         while scratches(of: site).isEmpty {
             try #require(process.isRunning && ContinuousClock.now < end)

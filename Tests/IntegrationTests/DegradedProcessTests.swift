@@ -53,8 +53,7 @@ import Testing
         }
         let log = try LogReader(bus: site.client.bus)
         let events = try await log.read(ReadRequest(after: head, limit: 100)).events
-        // What was refused as out of reach is decided anew by whoever asked; nothing came by
-        // itself.
+        // Refused requests are decided anew by their clients; nothing was retried by itself.
         #expect(!events.contains { $0.stream == .map(site.map) })
     }
 
@@ -100,7 +99,7 @@ import Testing
         let log = try #require(lines.first { $0["kind"] as? String == "log" })
         #expect(log["head"] == nil && log["site"] as? String == site.files.path)
 
-        // With a stopped supervisor nobody can answer: the time that was given is all it takes.
+        // With a stopped supervisor there is no answer: the command takes exactly its timeout.
         site.files.freeze(try #require(site.processIDs("cairn-supervisor").first))
         let silent = try await Programs.run(
             question + ["--timeout", "0.2"], site: site.files.path)
@@ -187,7 +186,7 @@ import Testing
         return try #require(connection.wholeAnswer())
     }
 
-    /// Whatever is refused says so in a way that asks for another attempt.
+    /// Every refusal calls for another attempt.
     private func refuses(_ body: () async throws -> Void) async {
         do {
             try await body()

@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    /// The names of what lies at a place, by identify, or at a past sequence number.
+    /// The names of the features at a place, by identify, or at a past sequence number.
     private func names(
         _ site: IdentifySite, _ x: Double, _ y: Double, at sequence: Int64? = nil
     ) async throws -> [String] {
@@ -86,7 +86,7 @@ import Testing
             map: site.map,
             .addLayer(name: "copy", source: LayerSource(dataset: layer), place: LayerPlace()))
         let copy = try #require(added.layer)
-        // A layer takes edits once it is loaded.
+        // A layer accepts edits once it is loaded.
         var map = try await site.client.map(named: site.map, minSequence: added.sequence)
         while map?.layer(copy)?.loadStatus != .loaded {
             let known = try #require(map?.sequence)
@@ -113,7 +113,7 @@ import Testing
             return (sequence, try JSONDecoder().decode([Layer].self, from: body))
         }
 
-        // What one layer cannot do, the other does not.
+        // A failure in one layer undoes the edits of the other.
         let refused = try await apply(4_000)
         #expect(refused.layers.flatMap(\.addResults).map(\.success) == [false, false])
         #expect(refused.layers.flatMap(\.deleteResults).first?.error?.code == 1019)
@@ -176,7 +176,7 @@ import Testing
         let site = try await IdentifySite(side: 5, workers: 2)
         let closed = try await exchange(
             site, Self.root + "/FeatureServer/0/deleteFeatures", form: "f=json&objectIds=1")
-        #expect(String(decoding: closed.body, as: UTF8.self).contains("takes no edits"))
+        #expect(String(decoding: closed.body, as: UTF8.self).contains("does not allow edits"))
         let opened = try await site.client.command(
             map: site.map, .setEditable(layer: 0, isEditable: true))
 
@@ -316,7 +316,7 @@ import Testing
         _ = try await (first, second)
         try await site.until("the compaction") { try await $0.layer().kind.dataset != base }
         let compacted = try #require(try await site.layer().kind.dataset)
-        // Compactions come one after the other: with the next one recorded there is none before it.
+        // Compactions are sequential: once the next one is recorded, all earlier ones are complete.
         _ = try await site.client.command(
             map: site.map, .editFeatures(layer: 0, edits: squares(1_200, y: 300)))
         try await site.until("the next compaction") {

@@ -22,8 +22,8 @@ import Testing
         try files.start("cairn-logd")
     }
 
-    /// Takes away the locks of a process that stands still, as a careless operator would, and
-    /// starts its successor; returns when that serves `endpoint`.
+    /// Removes the locks of a stopped process, as a careless operator would, and starts its
+    /// successor; returns when that serves `endpoint`.
     private func replace(_ name: String, serving endpoint: String) async throws {
         let socket = site.runDirectory + "/" + endpoint
         let old = inode(socket)
@@ -49,7 +49,7 @@ import Testing
         return (found as? NSNumber)?.uint64Value
     }
 
-    /// What the log holds, as type and stream.
+    /// The events of the log, by type and stream.
     private func events() async throws -> [RecordedEvent] {
         try await LogReader(bus: client.bus).read(ReadRequest(after: 0, limit: 1_000)).events
     }
@@ -117,7 +117,7 @@ import Testing
 
         #expect(files.waitForExit(zombie) == 75, "\(files.output())")
         #expect(files.output().contains("cairn-supervisor: the append to"))
-        // The client asks again, and the successor takes the job, once.
+        // The client retries, and the successor takes the job, once.
         #expect(try await submitted.value.id == late.id)
         let begun = try await events().filter { $0.event.type == JobSubmitted.eventType }
         #expect(begun.count == 3 && Set(begun.map(\.stream)).count == 3)

@@ -11,8 +11,8 @@ import Site
 import TestKit
 import Testing
 
-/// Finds whose answers come in parts from real processes while the map changes between the parts,
-/// asked again by `cairn replay`.
+/// Finds with answers in parts from real processes while the map changes between the parts,
+/// re-executed by `cairn replay`.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct FindPartsProcessTests {
     private static let count = 130
     private static let text = String(repeating: "wort ", count: 13_000)
@@ -43,8 +43,8 @@ import Testing
             ]))
     }
 
-    /// Each part asked for by itself, with an edit before the next; all of the map as the first
-    /// part knew it.
+    /// Each part requested by itself, with an edit before the next; all of the map as of the first
+    /// part.
     private func find(
         _ first: FindRequest, at site: IdentifySite, _ requester: Requester, round: Int64
     ) async throws -> (parts: [QueryAnswer], sequence: Int64) {
@@ -56,7 +56,7 @@ import Testing
                 pool: WorkerPool.identify.rawValue, timeout: .seconds(60))
             let part = try QueryAnswer(wireForm: message.payload)
             parts.append(part)
-            // What has been told, what the part ends in, and what comes, is deleted or added.
+            // Features already sent, the one where the part ends, and later ones change.
             let number = Int64(parts.count)
             let edits = FeatureEdits(
                 adds: [draft(Int(number))],
@@ -126,7 +126,7 @@ import Testing
         #expect(summary["incomparableCount"] as? Int == 0)
     }
 
-    /// How many requests have been recorded.
+    /// Number of recorded requests.
     private func lines(_ site: IdentifySite) throws -> Int {
         let folder = site.files.path + "/recordings"
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
@@ -135,7 +135,7 @@ import Testing
         }
     }
 
-    /// By the C library: a loop over tens of megabytes takes long in a debug build.
+    /// By the C library: a loop over tens of megabytes is slow in a debug build.
     private static func lineCount(_ data: Data) -> Int {
         unsafe data.withUnsafeBytes { bytes in
             var (count, rest) = unsafe (0, bytes[...])

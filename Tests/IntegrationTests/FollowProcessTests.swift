@@ -6,7 +6,7 @@ import Testing
 
 /// Commands that stay and show what happens.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct FollowProcessTests {
-    /// A `cairn` that goes on until it is ended, and what it has written so far.
+    /// A `cairn` that runs until it is ended, with its output so far.
     private final class Staying: @unchecked Sendable {
         // Written in init only.
         private let process = Process()

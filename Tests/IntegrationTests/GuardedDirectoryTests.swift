@@ -5,7 +5,7 @@ import Foundation
 import TestKit
 import Testing
 
-/// What the tests of processes rest on: nothing of them survives.
+/// The base of the process tests: none of their processes survives.
 @Suite(.timeLimit(.minutes(2))) struct GuardedDirectoryTests {
     private func start(_ arguments: [String], _ environment: [String: String] = [:]) throws
         -> Process
@@ -43,7 +43,7 @@ import Testing
         #expect(stranger.isRunning)
     }
 
-    /// A process has neither arguments nor environment while one program takes another's place.
+    /// A process has neither arguments nor environment during `exec`.
     @Test func `a process that goes from program to program ends with it`() throws {
         let programs = "[ $1 = 0 ] && exec sleep 20; exec /bin/sh -c \"$0\" \"$0\" $(($1 - 1))"
         for _ in 0..<50 {

@@ -134,7 +134,7 @@ final class IdentifySite: Sendable {
 
     var path: String { "/arcgis/rest/services/\(map)/MapServer/identify" }
 
-    /// What is at one square.
+    /// A request for the features at one square.
     func request(x: Int, y: Int) -> IdentifyRequest {
         IdentifyRequest(
             map: map,
@@ -144,7 +144,7 @@ final class IdentifySite: Sendable {
             imageDisplay: ImageDisplay(width: 100, height: 100))
     }
 
-    /// The same as a form.
+    /// The request for one square as a form.
     func form(x: Int, y: Int) -> String {
         "geometry=\(Double(x) * 1.2 + 0.5),\(Double(y) * 1.2 + 0.5)" + Self.screen
     }
@@ -164,7 +164,7 @@ final class IdentifySite: Sendable {
         return ring + [Coordinate(x: width, y: -1), Coordinate(x: -1, y: -1)]
     }
 
-    /// That polygon as a form.
+    /// The polygon as a form.
     static func heavyForm(_ teeth: Int, side: Int) -> String {
         let ring = comb(teeth, side: side).map { "[\($0.x),\($0.y)]" }.joined(separator: ",")
         return "geometry={\"rings\":[[\(ring)]]}&geometryType=esriGeometryPolygon&timeout=60"

@@ -10,7 +10,7 @@ import Synchronization
 import TestKit
 import Testing
 
-/// What several tasks count together.
+/// A counter shared by several tasks.
 private final class Tally: Sendable {
     private let state = Mutex((isOver: false, count: 0, slowest: Duration.zero))
     var isOver: Bool { state.withLock { $0.isOver } }
@@ -109,7 +109,7 @@ private final class Tally: Sendable {
         print("killed \(killed.count) processes during one job (\(story))")
     }
 
-    /// The job; nil where nobody can tell just now.
+    /// The job; nil while the supervisor is away.
     private func jobIfHeard(_ id: JobID, _ site: JobSite) async throws -> JobDescription? {
         do {
             return try await site.client.job(id)
@@ -137,7 +137,8 @@ private final class Tally: Sendable {
                 }
             }
             for kill in 1...8 {
-                // A request that ended several processes would be given up: none is there for long.
+                // A request that ended several processes would be given up: none of them lives
+                // long.
                 while tally.count < 8 * kill, !tally.isOver {
                     try await Task.sleep(for: .milliseconds(5))
                 }

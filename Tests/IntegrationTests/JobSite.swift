@@ -11,7 +11,7 @@ import Synchronization
 import TestKit
 import Testing
 
-/// A site with a log, a supervisor and workers as real processes, and a locator to ask.
+/// A site with a log, a supervisor and workers as real processes, and a locator.
 final class JobSite: Sendable {
     let files: TestSite
     let site: Site
@@ -51,7 +51,7 @@ final class JobSite: Sendable {
 
     func processIDs(_ name: String) -> [Int32] { processes.withLock { $0[name] ?? [] } }
 
-    /// Waits until the process has ended by itself and starts another of that name.
+    /// Waits until the process has ended and starts another of that name.
     func replaceWhenDead(
         _ name: String, _ processID: Int32, failpoint: String? = nil
     ) throws -> Int32 {
@@ -97,7 +97,7 @@ final class JobSite: Sendable {
         return path
     }
 
-    /// Waits until so many workers take work.
+    /// Waits until that many workers are ready.
     func waitForWorkers(_ count: Int) async throws {
         let end = ContinuousClock.now + .seconds(20)
         while try await client.workers().count != count {

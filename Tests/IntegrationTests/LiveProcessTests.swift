@@ -135,7 +135,7 @@ private final class Fold: Sendable {
                 map: site.map, command(&random, source, number))
             last = result?.sequence ?? last
             accepted += result == nil ? 0 : 1
-            // Now and then the followers are given time: to coalesce is their right.
+            // The followers sometimes get time to settle: they may coalesce changes.
             if number % 6 == 5 { try await settle(site, request, last, [bus, http]) }
         }
         try await settle(site, request, last, [bus, http])
@@ -156,7 +156,7 @@ private final class Fold: Sendable {
                 + "\(http.history.count) over HTTP, every one equal to a fresh identify (seed \(seed))"
         )
 
-        // Whoever leaves is asked for no more.
+        // A cancelled follower sends no further requests.
         follower.cancel()
         _ = await follower.value
         connection.leave()
@@ -175,7 +175,7 @@ private final class Fold: Sendable {
         }
     }
 
-    /// Waits until the followers say what a question that knows the last command says.
+    /// Waits until the followers agree with a request that includes the last command.
     private func settle(
         _ site: IdentifySite, _ request: IdentifyRequest, _ last: Int64, _ folds: [Fold]
     ) async throws {

@@ -7,7 +7,7 @@ import Foundation
 import Geometry
 import Testing
 
-/// Which of the large libraries an identify worker has in memory.
+/// The large libraries loaded by an identify worker.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct LoadedLibrariesProcessTests {
     private static let large = ["gdal", "proj", "geos_c", "curl", "cairo", "pango-1.0"]
 

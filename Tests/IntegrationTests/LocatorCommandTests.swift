@@ -132,7 +132,7 @@ import Testing
             Set(first.cases.map(\.category)).isSuperset(of: [
                 "native_script", "plain_ascii", "abbreviated", "reverse", "prefix", "focus",
             ]))
-        // One record lies in one place, and in one half whatever the seed.
+        // One record has one location, and is in one half whatever the seed.
         var halves: [String: Set<String>] = [:]
         for one in first.cases + other.cases {
             halves["\(one.expected.lon)", default: []].insert(one.half)

@@ -62,7 +62,7 @@ import Testing
         #expect(locator.sources.map(\.recordCount) == [3])
         let found = try #require(try find("Lindenhof", in: locator))
         #expect(abs(found.x - 1) < 1e-6 && abs(found.y - 1) < 1e-6, "\(found)")
-        // The same sources give the same file, whatever the layer is called by.
+        // The same sources give the same file, whatever the layer is referred to by.
         #expect(try await build(site, "layer:Grid/0").locator == now.locator)
         #expect(
             try await build(site, "layer:Grid/squares@\(edited.sequence)").locator == now.locator)

@@ -46,7 +46,7 @@ import Testing
         #expect(files.waitForExit(logd) == 0)
     }
 
-    /// What is said of the log, first without a process that serves it and then with one.
+    /// The report on the log, first without a process that serves it and then with one.
     private func both(_ arguments: [String]) async throws -> [Programs.Outcome] {
         let read = try await Programs.run(["log", "verify"] + arguments, site: files.path)
         let logd = try await startLog()

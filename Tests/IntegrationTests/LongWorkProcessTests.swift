@@ -61,7 +61,7 @@ import Testing
         #expect(drawn.head.width == 512)
         try await gate.arrival().close()
         #expect(String(decoding: try await find.value.body, as: UTF8.self).contains("3/4"))
-        // The same bytes as from a worker that nobody holds.
+        // The same bytes as from an idle worker.
         try site.kill("cairn-worker --pool identify")
         try site.start("cairn-worker --pool identify")
         try await site.waitForWorkers(1)
@@ -84,7 +84,7 @@ import Testing
         first.cancel()
         second.cancel()
 
-        // The one that has not been begun is over although the thread stands.
+        // The unstarted one is over although the thread is blocked.
         try await site.until("the end of the second") { site in
             try await site.client.supervisorStatus()[.identify]?.runningTaskCount == 1
         }
@@ -125,7 +125,7 @@ import Testing
             let answer = try await site.client.ask(.identify, click(site, number))
             #expect(answer.results.map(\.value) == [.string("\(number)/\(number)")])
         }
-        // The oldest of its tasks may have been its death: nobody's picture is lost with it.
+        // The oldest of its tasks may be the cause of its death: no picture is lost with it.
         try site.kill("cairn-worker --pool identify")
         let last = try await site.client.ask(.identify, click(site, 3))
         #expect(last.results.map(\.value) == [.string("3/3")])

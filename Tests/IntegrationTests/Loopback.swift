@@ -25,7 +25,7 @@ final class Loopback: Sendable {
         return (result, Int(UInt16(bigEndian: address.sin_port)))
     }
 
-    /// A port that nothing listens on; another program may still take it before it is used.
+    /// A port without a listener; another program may still take it before it is used.
     static func freePort() throws -> Int {
         let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         defer { Glibc.close(listener) }
@@ -36,7 +36,7 @@ final class Loopback: Sendable {
         return port
     }
 
-    /// Connects; nil when nobody listens.
+    /// Connects; nil without a listener.
     init?(port: Int) {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         let descriptor = descriptor
@@ -52,7 +52,7 @@ final class Loopback: Sendable {
     /// Leaves without a word.
     deinit { Glibc.close(descriptor) }
 
-    /// Leaves now; whoever reads here reads the end.
+    /// Disconnects now; a blocked read returns the end.
     func leave() { shutdown(descriptor, Int32(SHUT_RDWR)) }
 
     /// Sends a form to a path and does not wait for the answer.
@@ -95,7 +95,7 @@ final class Loopback: Sendable {
     /// Reads one answer with a stated length: its body; nil when it breaks off.
     func answer() -> String? { wholeAnswer()?.body }
 
-    /// The same with the head, in lower case.
+    /// The complete answer, with its head in lower case.
     func wholeAnswer() -> (head: String, body: String)? {
         var bytes: [UInt8] = []
         while true {

@@ -39,7 +39,7 @@ import Testing
                 headers: id.map { ["Last-Event-ID": "\($0)"] } ?? [:])
         }
 
-        /// The next events, so many of them.
+        /// The next events, `count` of them.
         func take(_ count: Int) async -> [Event] {
             await withCheckedContinuation { continuation in
                 Thread.detachNewThread { [self] in
@@ -51,7 +51,7 @@ import Testing
             }
         }
 
-        /// Reads until the other side has said that it follows.
+        /// Reads until the other side has confirmed the subscription.
         func begin() async {
             await withCheckedContinuation { continuation in
                 Thread.detachNewThread { [self] in
@@ -102,7 +102,7 @@ import Testing
                 #expect(try await Reader(site, "changes?after=0").take(1).first?.name == "map")
             }
         }
-        // What is opened for the first stays.
+        // Datasets opened for the first stay open.
         try await read(2)
         let before = try counts()
 

@@ -17,7 +17,7 @@ struct MatrixRequest: Hashable, Sendable {
     var isPost = false
     /// Whether the answer is a stream of events.
     var isStream = false
-    /// Whether another request has the same parameters and is asked in every way, so that a few do
+    /// Whether another request covers all variants of the same parameters, so that a few suffice
     /// for this one.
     var isBrief = false
     var parameters: [Parameter]
@@ -35,7 +35,7 @@ struct MatrixRequest: Hashable, Sendable {
         }
     }
 
-    /// What every resource may read.
+    /// Services that every resource may read.
     private static let everywhere = [
         ("f", "json", "html"), ("minSequence", "1", "2"), ("timeout", "10", "5"),
     ]
@@ -49,8 +49,8 @@ struct MatrixRequest: Hashable, Sendable {
             }
     }
 
-    /// Every way to ask: as it is; each parameter left out, empty, doubled with the other value
-    /// first or last.
+    /// All variants: as it is; each parameter left out, empty, doubled with the other value first
+    /// or last.
     ///
     /// A stream is read the same way as the answer that it follows.
     var variants: [[(name: String, value: String)]] {
@@ -67,7 +67,7 @@ struct MatrixRequest: Hashable, Sendable {
     }
 }
 
-/// What the requests of the matrix are about.
+/// The subjects of the matrix's requests.
 struct MatrixSubject: Sendable {
     /// A map with the layers 0 to 3.
     var map: String
@@ -149,8 +149,8 @@ struct MatrixSubject: Sendable {
         (0...3).map { MatrixRequest("\(path)/\($0)\(rest)") }
     }
 
-    /// The requests for one kind of resource; none for a label that does not stand here, which the
-    /// matrix's test refuses.
+    /// The requests for one kind of resource; none for an unknown label, which the matrix's test
+    /// refuses.
     func requests(for label: String) -> [MatrixRequest] {
         let (mapServer, featureServer) = (
             "\(services)/\(map)/MapServer", "\(services)/\(map)/FeatureServer"
@@ -298,7 +298,7 @@ struct MatrixSubject: Sendable {
         }
     }
 
-    /// Edits that change nothing the other requests ask for.
+    /// Edits that do not affect the other requests.
     private func edits(_ path: String) -> [MatrixRequest] {
         let options = [
             ("rollbackOnFailure", "true", "false"), ("returnEditMoment", "true", "false"),

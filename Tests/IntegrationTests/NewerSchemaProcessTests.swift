@@ -9,7 +9,7 @@ import Site
 import TestKit
 import Testing
 
-/// A log that a newer build has written to: who would have to guess stops, and says why.
+/// A log with events of a newer build: a service stops instead of guessing, and reports why.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct NewerSchemaProcessTests {
     let files: TestSite
     let site: Site
@@ -49,7 +49,8 @@ import Testing
         }
         #expect(files.output().contains("has schema 999; this build knows schema"))
 
-        // The supervisor goes on with tasks, which need no jobs; of jobs it says why it knows none.
+        // The supervisor continues with tasks, which need no jobs; requests about jobs fail with
+        // the reason.
         try files.start("cairn-supervisor")
         let end = ContinuousClock.now + .seconds(40)
         var refusal: Failure?

@@ -135,7 +135,7 @@ import Testing
             for moment in ["at=\(then)", "at=\(head)"] {
                 let text = try await get(site, path + "&" + moment)
                 #expect(!text.contains("canary"), "\(path)&\(moment): \(text)")
-                // Not because nothing is said of the past: the square beside is still there.
+                // The past is not merely empty: the neighbouring square is still there.
                 if moment == "at=\(then)", text.contains("1/0") { othersCount += 1 }
             }
         }

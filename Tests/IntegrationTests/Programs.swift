@@ -6,7 +6,7 @@ import Testing
 
 /// The programs of this build, run as a user runs them.
 enum Programs {
-    /// What a program that has ended left behind.
+    /// The outcome of an ended program.
     struct Outcome: Sendable {
         var status: Int32
         var output: String
@@ -33,7 +33,7 @@ enum Programs {
         return URL(filePath: bundle ?? "").deletingLastPathComponent().path
     }()
 
-    /// Whether these programs were built; says so in one line when they were not.
+    /// Whether these programs were built; prints a line when they were not.
     static func areBuilt(_ names: [String] = all, test: String = #function) -> Bool {
         let missing = names.filter {
             !FileManager.default.isExecutableFile(atPath: folder + "/" + $0)
@@ -82,7 +82,7 @@ enum Programs {
             errors: String(decoding: try Data(contentsOf: errorPath), as: UTF8.self))
     }
 
-    /// A path for a site that does not exist yet; short, because sockets lie in it.
+    /// A path for a new site; short, because it contains sockets.
     static func newSite() -> String {
         "/tmp/cairn-" + UUID().uuidString.prefix(8).lowercased()
     }

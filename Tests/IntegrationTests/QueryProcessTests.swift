@@ -6,7 +6,7 @@ import CairnModel
 import Foundation
 import Testing
 
-/// Queries over HTTP through real processes; what is right follows from how the squares lie.
+/// Queries over HTTP through real processes; expected results follow from the grid of squares.
 @Suite(.serialized, .timeLimit(.minutes(10))) struct QueryProcessTests {
     private static let side = 60
 
@@ -133,7 +133,7 @@ import Testing
         let names = (10..<side).flatMap { y in (0..<side).map { "\($0)/\(y)" } }
         #expect(Set(found.map(\.name)) == Set(names) && found.count == names.count)
 
-        // Squares 0 to 4 of a row begin at or before 5.
+        // Squares 0 to 4 of a row start at or before 5.
         let corner = "geometry=0,0,5,5&geometryType=esriGeometryEnvelope"
         #expect(try await count(site, corner) == 25)
         #expect(try await count(site, corner + "&spatialRel=esriSpatialRelContains") == 16)
@@ -164,7 +164,7 @@ import Testing
 
     @Test func `answers are the same whoever gives them, also after an edit`() async throws {
         guard Programs.areBuilt() else { return }
-        // Few features: however slow the build, some queries take a moment only.
+        // Few features: even in a slow build, some queries are fast.
         let site = try await IdentifySite(side: 12)
         let other = try Loopback.freePort()
         try site.start("cairn-gateway", ["--port", "\(other)", "--no-identify-at-once"])
@@ -189,7 +189,7 @@ import Testing
             for question in questions {
                 let path = "/0/query?\(question)&minSequence=\(sequence)&timeout=60"
                 var (here, there) = (Data(), Data())
-                // On a slow machine the change may take longer to come than a query waits for it.
+                // On a slow machine the change may take longer to arrive than a query waits for it.
                 try await site.until("answers that know the change") { site in
                     here = try await get(site, path)
                     there = try await get(site, path, port: other)
@@ -210,7 +210,7 @@ import Testing
         guard Programs.areBuilt() else { return }
         let site = try await IdentifySite(
             side: Self.side, workers: 2, gateway: ["--no-identify-at-once"])
-        // As long as may be: a slow machine takes its time for so many.
+        // The largest timeout: a slow machine needs time for so many.
         let parameters =
             "where=row%20%3E%203&outFields=*&resultRecordCount=500&orderByFields=name&timeout=60"
         let whole = try await ask(site, parameters)

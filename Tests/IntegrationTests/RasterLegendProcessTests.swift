@@ -35,7 +35,7 @@ import Testing
         return try JSONDecoder().decode(Body.self, from: Data(try #require(answer).body.utf8))
     }
 
-    /// A colour in a picture of so many columns.
+    /// A colour in a picture of `width` columns.
     private func pixel(_ png: Data, _ column: Int, _ row: Int, of width: Int) throws -> [UInt8] {
         let start = (row * width + column) * 4
         return Array(try Canvas(png: Array(png)).rgba()[start..<start + 4])

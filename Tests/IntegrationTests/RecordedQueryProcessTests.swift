@@ -8,7 +8,7 @@ import Geometry
 import TestKit
 import Testing
 
-/// Queries and finds that real processes answered while features were edited, asked again by `cairn
+/// Queries and finds that real processes answered while features were edited, re-executed by `cairn
 /// replay`.
 @Suite(.serialized, .timeLimit(.minutes(4))) struct RecordedQueryProcessTests {
     private static let root = "/arcgis/rest/services/Grid"
@@ -17,8 +17,8 @@ import Testing
         var operation: String, process: String, sequence: Int64, form: Int, datasets: [String]?
     }
 
-    /// Everything is kept, by a gateway that answers what it can and by one that asks a worker for
-    /// all.
+    /// Everything is recorded, by a gateway that answers in line what it can and by one that sends
+    /// everything to a worker.
     private func makeSite() async throws -> (site: IdentifySite, ports: [Int]) {
         let site = try await IdentifySite(side: 8, workers: 0, gateway: ["--record", "all"])
         try site.start("cairn-worker --pool identify", ["--record", "all"])
@@ -57,7 +57,7 @@ import Testing
         "/MapServer/find?f=json&searchText=3/3&contains=false&returnGeometry=false",
     ]
 
-    /// Asks what takes no time until the gateway answers it itself; how often.
+    /// Repeats a cheap query until the gateway answers it itself; returns the number of attempts.
     private func askAtOnce(_ site: IdentifySite) async throws -> Int {
         struct Health: Decodable {
             struct Counts: Decodable { var answeredAtOnce: Int }
@@ -113,9 +113,9 @@ import Testing
                 }
                 let items = try await ask(port, "/ogc/collections/Grid.0/items?f=json&limit=5")
                 #expect(items.contains("numberMatched"))
-                // How many there are is a query of its own, which is not kept.
+                // The count is a query of its own, which is not recorded.
                 asked += 1
-                // What is refused is not kept.
+                // A refused request is not recorded.
                 let refused = try await ask(
                     port, Self.root + "/FeatureServer/0/query?f=json&where=nothing%20%3D%201")
                 #expect(refused.contains("\"error\""))
@@ -162,8 +162,7 @@ import Testing
         }
         try site.start("cairn-worker --pool identify", ["--record", "all"])
         try await site.waitForWorkers(1)
-        // A process knows which log it follows once it has heard of it, half a second after its
-        // start at most.
+        // A process identifies its log after the first head, within half a second of its start.
         try await site.until("a line that names its log") { site in
             _ = try await ask(site.port, question)
             return try named().last?.incarnation != nil

@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    /// What the played servers say that the ground looks like.
+    /// The ground's colour in the played servers' pictures.
     private func ground(_ x: Double, _ y: Double) -> [UInt8] {
         func wrapped(_ number: Int, _ size: Int) -> Int { ((number % size) + size) % size }
         let (i, j) = (Int((x / 1e5).rounded(.down)), Int((y / 1e5).rounded(.down)))
@@ -108,7 +108,7 @@ import Testing
             width: Self.size.width, height: Self.size.height) == 0
     }
 
-    /// A tile in the middle of what the service says that it has.
+    /// A tile in the middle of the service's stated extent.
     private static let tile = (level: 7, row: 44, column: 64)
 
     private func isGroundTile(_ picture: Picture) -> Bool {

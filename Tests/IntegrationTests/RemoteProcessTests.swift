@@ -104,7 +104,7 @@ import Testing
             #expect(error.contains(server.url), "\(name): \(error)")
             #expect(!error.contains("falsch"))
         }
-        // What was right when the layer was loaded is not any more.
+        // The credential that was valid when the layer was loaded is not any more.
         _ = try await run("credential set old --user user", input: "falsch\n")
 
         let worker = try await worker()
@@ -173,7 +173,7 @@ import Testing
 
         let results = try #require(body["results"] as? [[String: Any]])
         #expect(results.count == Self.found.count)
-        // Of a service with several layers a result has the name of its layer there.
+        // For a service with several layers a result has the name of its layer there.
         #expect(results.compactMap { $0["layerName"] as? String }.last == "square")
         let failures = try #require(body["layerFailures"] as? [[String: Any]])
         #expect(failures.compactMap { $0["layerName"] as? String } == Self.failed)

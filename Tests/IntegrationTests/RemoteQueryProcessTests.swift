@@ -67,7 +67,7 @@ import Testing
         try await add(site, "barred", server.url + "/features/token/FeatureServer/0", as: 2)
         let worker = site.processIDs("cairn-worker --pool identify")
 
-        // What clients look at before they ask.
+        // Resources that clients read before their queries.
         let service = try await json(site, root + "/FeatureServer?f=json")
         let listed = try #require(service["layers"] as? [[String: Any]])
         #expect(Set(listed.compactMap { $0["id"] as? Int }) == [0, 1, 2])

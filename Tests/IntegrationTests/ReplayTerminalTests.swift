@@ -100,8 +100,8 @@ import Testing
             sequences.append(result.sequence)
         }
         func replay(_ name: String) throws -> Terminal {
-            // What took a millisecond takes a quarter of an hour, until somebody wants it
-            // otherwise.
+            // A delay of a millisecond takes a quarter of an hour, until the user changes the
+            // speed.
             try Terminal(
                 [
                     "replay", "--from", "\(sequences[0])", "--to", "\(sequences[5])", "--speed",
@@ -137,7 +137,7 @@ import Testing
         guard Programs.areBuilt() else { return }
         let site = try await IdentifySite(side: 2)
         let (process, input, errors) = (Process(), Pipe(), site.files.path + "/errors")
-        // Under nohup it would rightly go on.
+        // Under nohup it would rightly continue.
         process.executableURL = URL(filePath: "/usr/bin/env")
         process.arguments = [
             "--default-signal=HUP", Programs.folder + "/cairn", "replay", "--site",

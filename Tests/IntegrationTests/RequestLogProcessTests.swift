@@ -4,7 +4,7 @@
 import Foundation
 import Testing
 
-/// What whoever turns over log files does to a gateway.
+/// Rotation of a gateway's log files.
 @Suite(.timeLimit(.minutes(3))) struct RequestLogProcessTests {
     @Test func `a gateway outlives SIGHUP, and goes on in a new file when its log was renamed`()
         async throws

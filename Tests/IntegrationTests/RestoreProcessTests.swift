@@ -86,8 +86,8 @@ import Testing
         #expect(restored.objects.first?["incarnation"] as? Int == 2)
         try files.start("cairn-logd")
 
-        // Whoever is ahead stops: the gateway, the subscription, and the map state, which would
-        // write on.
+        // Services ahead of the log stop: the gateway, the subscription, and the map state, which
+        // would write on.
         #expect(files.waitForExit(gateway) == 1, "\(files.output())")
         #expect(files.output().contains("cairn-gateway: the event log has been replaced"))
         while stopped.withLock({ $0 }) == nil { try await Task.sleep(for: .milliseconds(5)) }

@@ -21,7 +21,7 @@ import Testing
         return false
     }
 
-    /// What a gateway says of the present and the past.
+    /// A gateway's answers about the present and the past.
     private func served(_ site: JobSite, _ port: Int) async throws -> [String] {
         var answers: [String] = []
         let log = try LogReader(site.client)
@@ -57,8 +57,8 @@ import Testing
         return answers
     }
 
-    /// Kills what folds, and starts it again, to write a snapshot after so many events; returns
-    /// when it has the whole log, with the gateway's port.
+    /// Kills the folding services and restarts them, to write a snapshot after that many events;
+    /// returns the gateway's port when it has the whole log.
     private func restart(
         _ site: JobSite, _ services: inout [Int32], eventCount: Int
     ) async throws -> Int {
@@ -86,7 +86,7 @@ import Testing
         return port
     }
 
-    /// How many events each start of a program had to fold, in the order of the starts.
+    /// Number of events folded at each start of a program, in the order of the starts.
     private func folded(_ words: String, by program: String, _ site: JobSite) throws -> [Int] {
         let folder = site.files.path + "/out/"
         let starts = try FileManager.default.contentsOfDirectory(atPath: folder)
@@ -143,7 +143,7 @@ import Testing
                 try bytes.dropLast(7).write(to: URL(filePath: path))
             }
         }
-        // From now on nobody writes one, so that nobody who starts a little later finds it.
+        // From now on no snapshot is written, so that no later start finds one.
         port = try await restart(site, &services, eventCount: 1_000_000)
         #expect(try await answers(site, port) == expected, "from the log, past broken ones")
         #expect(site.files.output().contains("snapshot not used"))
@@ -151,8 +151,8 @@ import Testing
         try FileManager.default.removeItem(atPath: site.files.path + "/snapshots")
         port = try await restart(site, &services, eventCount: 1_000_000)
         #expect(try await answers(site, port) == expected, "from the log alone")
-        // Of a log without maps nothing is folded, then only the tail behind a snapshot, and twice
-        // everything; a gateway folds the one locator too.
+        // Without maps in the log nothing is folded, then only the tail behind a snapshot, and
+        // twice everything; a gateway folds the one locator too.
         for (words, program, locators) in [
             ("maps ready", "cairn-mapstate", 0), ("maps known", "cairn-worker --pool identify", 0),
             ("maps known", "cairn-gateway", 1),

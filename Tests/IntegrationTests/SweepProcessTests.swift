@@ -8,7 +8,7 @@ import Site
 import TestKit
 import Testing
 
-/// `cairn job sweep` on a site whose log tells the time of three hours ago.
+/// `cairn job sweep` on a site whose log's clock is three hours behind.
 @Suite(.serialized, .timeLimit(.minutes(4))) struct SweepProcessTests {
     private static let hour = 3_600.0
 

@@ -100,7 +100,7 @@ import Testing
         try await comparison(site)
     }
 
-    /// What was answered so far is answered again, and the past happens again on another site.
+    /// Earlier requests are re-executed, and the past is replayed on another site.
     private func comparison(_ site: SmallSite) async throws {
         let same = try await site.run("replay --compare --jobs --json")
         #expect(same.status == 0, "\(same.output)\(same.errors)")
@@ -137,7 +137,7 @@ import Testing
         #expect(again.status == 1 && again.errors.contains("takes an empty site"))
     }
 
-    /// What changed since, and why.
+    /// Changes since then, with their causes.
     private func changes(_ site: SmallSite, from before: String) async throws {
         let now = try await site.run("log head").output.trimmingCharacters(in: .newlines)
         let diff = try await site.run("log diff \(before) \(now) --map Small --json").objects
@@ -164,8 +164,8 @@ import Testing
         #expect(try await site.run("why Small/nothing").status == 1)
     }
 
-    /// What three services hold in memory is what the log leads to, and the past has the hash it
-    /// had.
+    /// The state of three services in memory equals the fold of the log, and the past has its
+    /// earlier hash.
     private func stateHash(_ site: SmallSite, at before: String) async throws {
         let live = try await site.run("log state-hash --live --json")
         #expect(live.status == 0, "\(live.errors)")

@@ -10,7 +10,7 @@ import Tables
 import TestKit
 import Testing
 
-/// Knows every text that begins with `Place`: its number is its longitude.
+/// Finds every text that starts with `Place`: its number is its longitude.
 private func numbered(_ singleLine: String, _ countryCodes: [String]) -> Candidate? {
     guard singleLine.hasPrefix("Place "), let number = Double(singleLine.dropFirst(6)),
         countryCodes.isEmpty || countryCodes == ["FR"]

@@ -67,7 +67,7 @@ import Testing
     func `what is published of a kind can be offered to people`(_ kind: JobKindDescription) {
         let names = kind.parameters.map(\.name)
         #expect(Set(names.map { $0.lowercased() }).count == names.count)
-        // The names that the geoprocessing service gives to files and to the form of an answer.
+        // Parameter names of the geoprocessing service for files and for the form of an answer.
         #expect(Set(names).isDisjoint(with: ["input", "output", "f", "token"]))
         #expect(MediaType(rawValue: kind.outputMediaType) != nil)
         #expect(!kind.summary.isEmpty && !kind.output.isEmpty && kind.input != "")

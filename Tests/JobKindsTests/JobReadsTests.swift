@@ -9,13 +9,13 @@ import Testing
 
 @testable import JobKinds
 
-/// What a job is said to read, against what its plan reads.
+/// The published reads of a job, against those of its plan.
 @Suite struct JobReadsTests {
     private static let texts = [
         "", " ", "\t", "World", "WORLD", "Secret", "City", "none", "4", "1,2", "true", "stop",
     ]
 
-    /// Some parameters of a kind, some blank, some under names that are none of its.
+    /// Some parameters of a kind, some blank, some under unknown names.
     private static func parameters(
         _ kind: JobKindDescription, _ random: inout SeededGenerator
     ) -> [String: String] {
@@ -35,7 +35,7 @@ import Testing
         return given
     }
 
-    /// What the plan of a job would ask; nil where it ends the job.
+    /// The services that the plan of a job reads; nil where it ends the job.
     private static func planned(
         _ kind: JobKindDescription, _ parameters: [String: String], _ blobs: BlobStore
     ) throws -> Set<JobKindDescription.Service>? {

@@ -55,7 +55,7 @@ import Testing
                 let excess = Self.excess(parties)
                 if excess > 1e-6 { Issue.record("seed \(seed): \(excess) s beyond the bound") }
             }
-            // Nobody starves: the last of them is served before the others have had 20,000 chunks.
+            // No starvation: the last party is served before the others have had 20,000 chunks.
             for _ in 0..<20_000 where !parties.allSatisfy({ $0.served > 0 }) {
                 let job = shares.next(among: parties.map(\.candidate))
                 for index in parties.indices where parties[index].candidate.job == job {

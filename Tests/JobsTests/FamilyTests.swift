@@ -66,7 +66,7 @@ struct FamilySimulation {
         if !changes.isEmpty { try append(changes, to: job) }
     }
 
-    /// One duty of anybody; false when nothing is left to do.
+    /// Performs one pending action; false when none is left.
     mutating func oneDuty() throws -> Bool {
         let before = log.count
         for job in table.jobs.keys.sorted(by: { $0.description < $1.description }) {
@@ -148,7 +148,7 @@ struct FamilySimulation {
         parentProgress = figure
     }
 
-    /// How far the sub-jobs are, as the supervisor adds them up.
+    /// Progress of the sub-jobs, as the supervisor sums it up.
     var fractions: [Int: Double] {
         (state?.running ?? [:]).compactMapValues { running in
             running.subJob.flatMap { table[$0] }.map { $0.progress / 100 }
@@ -201,7 +201,7 @@ struct FamilySimulation {
             #expect(state.status == .cancelled || state.status == .succeeded, "seed \(seed)")
             #expect(story.table.jobs.values.allSatisfy { $0.status.isTerminal }, "seed \(seed)")
             if state.status == .cancelled {
-                // Nothing is given to a worker after the parent's end.
+                // No chunk is leased after the parent's end.
                 let end = try #require(state.endedAt).microseconds
                 let late = story.log.filter {
                     $0.recordedAt.microseconds > end && $0.event.type == JobChunkLeased.eventType
@@ -250,7 +250,7 @@ struct FamilySimulation {
                 .command(.pause, id: UUID(words: (8, seed))), on: FamilySimulation.parent)
             for _ in 0..<400 { try story.step() }
             while try story.oneDuty() {}
-            // What ran when it was paused may have been the last of it.
+            // The chunk that ran during the pause may have been the last one.
             guard story.state?.status.isTerminal == false else { continue }
             #expect(story.state?.isPaused == true, "seed \(seed)")
             let open = story.children.filter { !$0.status.isTerminal }

@@ -9,7 +9,7 @@ import Testing
 
 /// What a sweep must keep, against a table of what random jobs name.
 @Suite struct JobBlobsTests {
-    /// One job as the test knows it.
+    /// The model of one job.
     private struct Told {
         var id: JobID
         var parent: Int?
@@ -102,7 +102,7 @@ import Testing
             }
         }
 
-        /// Of the job itself and of all those above it.
+        /// Whether the job and all its ancestors ended before a moment.
         func isOver(_ index: Int, before moment: Int64) -> Bool {
             guard let end = jobs[index].endedAt, end < moment else { return false }
             return jobs[index].parent.map { isOver($0, before: moment) } ?? true

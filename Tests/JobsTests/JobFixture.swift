@@ -26,7 +26,7 @@ struct JobFixture {
         for record in records.dropFirst() { try state.apply(record) }
     }
 
-    /// Appends as the log does: the same ids and bytes again give the old records.
+    /// Appends as the log does: repeated ids with the same bytes return the old records.
     static func record(
         _ changes: [JobChange], after state: JobState?, log: inout [RecordedEvent],
         at time: Timestamp

@@ -43,7 +43,7 @@ import Testing
         #expect(job.log.count { $0.event.type == JobProgressed.eventType } <= 2_000)
     }
 
-    /// A watch, and what it says.
+    /// A watch with its verdicts.
     private struct Watched {
         var watch = AttemptWatch(since: 0)
         var stall: Int64
@@ -58,7 +58,7 @@ import Testing
         var watched = Watched(stall: limit * second)
         let last = 5 * second
         watched.watch.beat(counter: 1, fraction: 0.1, at: last)
-        // Beats go on to come; what they say stands still.
+        // Heartbeats continue; their counter stands still.
         for part in 0...7 as ClosedRange<Int64> {
             let now = last + part * watched.stall / 7
             watched.watch.beat(counter: 1, fraction: 0.1, at: now)
@@ -110,7 +110,7 @@ import Testing
         let begun = (0..<40).map { _ in health.died(at: 10 * second, with: 9 * second) }
         #expect(begun.count(where: \.self) == 1)
         #expect(health.restLeft(at: 10 * second) == second)
-        // Seen to be dead late, with what it was given before the rest.
+        // A late detection of a death, with an assignment from before the rest.
         let late = health.died(at: 13 * second, with: 10 * second)
         #expect(!late && health.restLeft(at: 13 * second) == 0)
         let again = health.died(at: 13 * second, with: 11 * second)

@@ -13,7 +13,7 @@ import TestKit
 ///
 /// Every choice comes from the seed, so a story is repeated by its number. Times are microseconds.
 final class SimulatedSite {
-    /// Who a letter is for.
+    /// The recipient of a letter.
     enum Place: Hashable {
         case client, supervisor, log
         case worker(Int)
@@ -40,11 +40,11 @@ final class SimulatedSite {
     private(set) var now: Int64 = 0
     private var agenda: [(time: Int64, order: Int, step: Step)] = []
     private var planned = 0
-    /// How far each place's wall clock is off.
+    /// Offset of each place's wall clock.
     private var clockOffsets: [Place: Int64] = [:]
     private var isDown: Set<Place> = []
     private var frozen: [Place: [Step]] = [:]
-    /// Pairs that do not hear each other, and until when.
+    /// Pairs of places without a connection, and until when.
     private var partitions: [Set<Place>: Int64] = [:]
 
     let clock = WallClockBox()
@@ -54,7 +54,7 @@ final class SimulatedSite {
     var workers: [SimulatedWorker] = []
     var client: SimulatedClient
     var counts: [String: Int] = [:]
-    /// What should not have happened.
+    /// The violated invariant, if any.
     var fault: String?
 
     final class WallClockBox { var now = Timestamp(microseconds: 0) }
@@ -102,7 +102,7 @@ final class SimulatedSite {
         }
     }
 
-    /// Whether the client has every answer, every job has ended and nobody owes anything.
+    /// Whether the client has every answer, every job has ended and no action is pending.
     private var isSettled: Bool {
         guard let supervisor, supervisor.isIdle, client.hasEveryAnswer else { return false }
         return workers.allSatisfy { $0.running.isEmpty && $0.results.isEmpty }
@@ -286,7 +286,7 @@ final class SimulatedSite {
     }
 }
 
-/// What one place says to another.
+/// A message between two places.
 enum Letter {
     case submit(JobSubmission)
     case command(JobCommandRequest)

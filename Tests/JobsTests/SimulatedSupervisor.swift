@@ -35,7 +35,7 @@ final class SimulatedSupervisor {
     }
 
     static let silence: Int64 = 3_000_000
-    /// How long an attempt may show no sign of life on a worker that does.
+    /// The stall limit of an attempt on a worker that sends heartbeats.
     static let stall: Int64 = 60_000_000
     static let policy: JobPolicy = {
         var policy = JobPolicy()
@@ -63,7 +63,7 @@ final class SimulatedSupervisor {
         site.count("supervisors")
     }
 
-    /// As the real one's: the wall clock at its start, and time that goes on steadily from there.
+    /// Like the real one's: the wall clock at its start, then monotonic time.
     private func now(_ site: SimulatedSite) -> Timestamp {
         Timestamp(microseconds: wallAtStart + site.now - startedAt)
     }
@@ -109,8 +109,8 @@ final class SimulatedSupervisor {
         dispatch(site)
     }
 
-    /// It goes on where it was stopped, under an epoch that has passed, and ends: nothing reaches
-    /// it.
+    /// It resumes where it was stopped, under an old epoch, and ends: none of its messages has an
+    /// effect.
     func wake(_ site: SimulatedSite) {
         guard isLoaded, !isFenced else { return }
         isFenced = true

@@ -5,8 +5,8 @@ import CairnModel
 import FoundationEssentials
 import Jobs
 
-/// A worker of a simulated site: computes, keeps results until they are acknowledged, and says
-/// hello when it hears nothing.
+/// A worker of a simulated site: computes, keeps results until they are acknowledged, and registers
+/// again after silence.
 struct SimulatedWorker {
     let number: Int
     private var instance = UUID(words: (0, 0))
@@ -104,7 +104,7 @@ struct SimulatedWorker {
     }
 }
 
-/// A user of a simulated site: says everything again until it is answered.
+/// A user of a simulated site: repeats every request until it is answered.
 struct SimulatedClient {
     private struct Wish {
         let id: UUID
@@ -114,7 +114,7 @@ struct SimulatedClient {
         var saidAt: Int64 = -1_000_000_000
     }
 
-    /// By job, in the order in which they are said: each waits for the answer to the one before.
+    /// By job, in order: each waits for the answer to its predecessor.
     private var wishes: [JobID: [Wish]] = [:]
     private(set) var jobs: [JobID] = []
     private(set) var cancelled: Set<JobID> = []
@@ -146,7 +146,7 @@ struct SimulatedClient {
         }
     }
 
-    /// How many rows the job's plan finds, made from its name.
+    /// Number of rows that the job's plan finds, derived from its name.
     func rows(of job: JobID) -> Int { 1 + Int(job.rawValue.bytes[0]) % 12 }
 
     var hasEveryAnswer: Bool { wishes.values.allSatisfy { $0.allSatisfy(\.isAnswered) } }

@@ -9,7 +9,7 @@ import Testing
 
 /// GDAL passes over areas whose relation comes before their ways.
 @Suite struct ExtractOrderTests {
-    /// What one piece of a file holds, in the order of its groups.
+    /// The kinds of objects in a blob of a file, in the order of its groups.
     private static let arrangements: [[[TinyExtract.Kind]]] = [
         [[.node], [.way], [.relation]],
         [[.node], [.relation], [.way]],

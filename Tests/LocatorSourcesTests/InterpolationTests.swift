@@ -163,8 +163,7 @@ import Testing
             Array(stride(from: from, through: to, by: to < from ? -step : step))
         }
 
-        /// House *n* stands in the middle of the *n*-th of equal stretches, found by walking the
-        /// line.
+        /// House *n* is in the middle of the *n*-th of equal stretches, found by walking the line.
         func location(_ n: Int) -> Coordinate {
             let scale = cos(50 * Double.pi / 180)
             let lengths = zip(line, line.dropFirst()).map { start, end in

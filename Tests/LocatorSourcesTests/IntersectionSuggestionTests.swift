@@ -198,7 +198,7 @@ import Testing
             guard let known = try locator.first(whole + ", Cambridge"),
                 known.text("Addr_type") == "StreetInt"
             else { continue }
-            // Streets are asked for as the locator writes them.
+            // Streets are typed as the locator writes them.
             let names = known.text("StAddr").components(separatedBy: " & ")
             guard names.count == 2 else { continue }
             asked += 1

@@ -10,7 +10,7 @@ import Platform
 import TestKit
 import Testing
 
-/// Countries of Natural Earth with the places of GeoNames; GEOS says what lies in which country.
+/// Countries of Natural Earth with the places of GeoNames; GEOS assigns the places to countries.
 @Suite struct NaturalEarthTests {
     /// The countries of a file, read without the product.
     private struct Countries {
@@ -55,7 +55,7 @@ import Testing
         var row: String
     }
 
-    /// The places of GeoNames with 15,000 people or more; nil where the file is not there.
+    /// The places of GeoNames with a population of 15,000 or more; nil for a missing file.
     private static func towns() throws -> [Town]? {
         guard let data = try SharedData.bytes("gazetteer/geonames_cities15000_2026.tsv.gz") else {
             return nil

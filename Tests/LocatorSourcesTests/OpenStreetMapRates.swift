@@ -11,9 +11,9 @@ import Platform
 import TestKit
 import Testing
 
-/// Every address of two real extracts, asked for by its own text in several writings.
+/// Every address of two real extracts, geocoded by its own text in several spellings.
 ///
-/// What is right comes from the tables of addresses made of the same extracts by another program.
+/// The right answers come from tables of addresses made of the same extracts by another program.
 @Suite struct OpenStreetMapRates {
     private func addresses(_ name: String) throws -> [AddressQuery]? {
         guard let packed = SharedData.path("osm/\(name).gpkg.gz") else { return nil }

@@ -184,8 +184,8 @@ import Testing
         #expect(try near(10.5011)?.text("CountryCode") == "QO")
     }
 
-    /// Of a country and a division every name in every tag finds it, alone and after a town, and
-    /// every language answers in its own; the gazetteer's division is found by its name in English.
+    /// Every name of a country or division in every tag finds it, alone and after a town, and every
+    /// language answers in its own; the gazetteer's division is found by its English name.
     @Test(arguments: [false, true])
     func `names of borders are looked for, and answer in their languages`(
         _ hasGazetteer: Bool

@@ -11,10 +11,10 @@ import Platform
 import TestKit
 import Testing
 
-/// Named nodes of real extracts that are shops, restaurants, hotels, museums, peaks: each asked for
-/// by its name as people write it.
+/// Named nodes of real extracts that are shops, restaurants, hotels, museums, peaks: each geocoded
+/// by its name in usual spellings.
 ///
-/// What is right comes from GDAL's own configuration of the extract, read apart from the build.
+/// The right answers come from GDAL's own configuration of the extract, read apart from the build.
 @Suite struct PointOfInterestRates {
     private struct Point {
         var name: String

@@ -32,8 +32,8 @@ import Testing
         var toleranceMeters: Double
     }
 
-    /// Where two lines cross, by trying all their edges; nil where one nearly touches the other, so
-    /// that rounding decides.
+    /// The crossings of two lines, by testing all their edges; nil where one nearly touches the
+    /// other, so that rounding decides.
     private static func crossings(_ one: Line, _ other: Line) -> [Crossing]? {
         var result: [Crossing] = []
         for first in one.edges {
@@ -135,8 +135,7 @@ import Testing
         #expect(apart > 10)
     }
 
-    /// How far a position is from the nearest of some edges; longitudes and latitudes as they are
-    /// kept.
+    /// Distance of a position from the nearest of some edges; longitudes and latitudes as stored.
     private static func meters(
         from vertex: (x: Double, y: Double), to line: Line
     ) -> (meters: Double, at: (x: Double, y: Double)) {
@@ -154,10 +153,10 @@ import Testing
         return best
     }
 
-    /// Main roads one below the other, and lanes that end or bend near one of them.
+    /// Parallel main roads, and lanes that end or bend near one of them.
     ///
-    /// On it, on it but for rounding, a little before it, or well before it. Who meets whom follows
-    /// from trying all pairs.
+    /// On it, on it but for rounding, a little before it, or well before it. The expected junctions
+    /// follow from testing all pairs.
     @Test(arguments: [4, 5] as [UInt64])
     func `a line that ends on another's meets it there`(_ seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
@@ -234,7 +233,7 @@ import Testing
         }
         #expect(met >= 20)
         #expect(apart > 500)
-        // The roads stand where they stood, at a vertex of their own.
+        // The roads keep their location, at a vertex of their own.
         for road in roads {
             let street = try #require(try locator.first("\(road.name), Gridham"))
             #expect(
@@ -244,7 +243,7 @@ import Testing
         }
     }
 
-    /// Where edges of two lines cross, each with its ends on both sides of the other.
+    /// The crossings of edges of two lines, each with its ends on both sides of the other.
     private static func strictCrossings(_ one: Line, _ other: Line) -> [Coordinate] {
         var result: [Coordinate] = []
         for first in one.edges {
@@ -285,7 +284,7 @@ import Testing
         request.featureTypes = ["StreetInt"]
         let found = try #require(try locator.reverse(request).candidate)
         #expect(found.meters(to: GridCity.location(210, 0)) < 0.1)
-        // The street stands where it stood without the crossing: at a vertex of its own.
+        // The street keeps its location without the crossing: at a vertex of its own.
         let street = try #require(try locator.first("Alder Street, Gridham"))
         #expect(street.meters(to: GridCity.location(500, 0)) < 0.1)
     }

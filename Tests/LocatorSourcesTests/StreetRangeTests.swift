@@ -15,7 +15,8 @@ import Testing
         try Scratch.build([try Scratch.file(city.geoJSON, "streets.geojson")])
     }
 
-    /// Where a house stands by plain interpolation: the middle of its share of the block, 20 m off.
+    /// The location of a house by plain interpolation: the middle of its share of the block, 20 m
+    /// off.
     private func expected(_ segment: GridCity.Segment, _ number: Int, isLeft: Bool) -> Coordinate {
         let range = isLeft ? segment.left : segment.right
         let (start, end) = (segment.line[0], segment.line[segment.line.count - 1])

@@ -9,7 +9,7 @@ import LocatorSources
 import TestKit
 import Testing
 
-/// Streets and addresses of the formats that people have them in, and what cannot be used of them.
+/// Streets and addresses in common vector formats, and their unusable features.
 @Suite struct VectorFormatTests {
     private static let city = GridCity()
 
@@ -126,7 +126,7 @@ import Testing
         }
     }
 
-    /// The same street for all of them; of the files of columns the one counts that knows most.
+    /// One street for all of them; of the files of columns the one with the most known fields wins.
     @Test(arguments: ["postal", "postcode"])
     func `postcodes are known by both their names`(_ field: String) throws {
         let text = GeoJSON.collection([

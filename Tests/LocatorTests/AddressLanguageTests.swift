@@ -7,7 +7,7 @@ import Locator
 import TestKit
 import Testing
 
-/// Addresses of many languages, asked for as people write them.
+/// Addresses in many languages, in usual spellings.
 @Suite struct AddressLanguageTests {
     private static let numbers = ["1", "3", "8", "12", "12A", "27"]
 
@@ -89,7 +89,7 @@ import Testing
             && found?.text("AddNum") == number && found?.text("City") == town
     }
 
-    /// How many texts find their house first, and the others.
+    /// Number of texts that find their house first, and the others.
     private func ask(
         _ locator: Locator, _ language: LanguageStreets, _ forms: [Form], every step: Int = 1
     ) throws -> (right: Int, count: Int, failed: [String]) {
@@ -191,7 +191,7 @@ import Testing
         }
         #expect(try score("5 r haute somewhere", in: "FR") == 100)
         #expect(try score("5 r haute somewhere", in: "SE") < 100)
-        // Where no country is known all hold.
+        // In an unknown country all dictionaries apply.
         #expect(try score("5 r haute somewhere", in: "") == 100)
     }
 }

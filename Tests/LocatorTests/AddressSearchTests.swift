@@ -10,7 +10,7 @@ import Testing
 
 @testable import Locator
 
-/// What the search finds by reading few streets is compared with reading all of them.
+/// The result of the search, which examines few streets, against one that examines all.
 @Suite struct AddressSearchTests {
     @Test func `no street that is not read would have been better`() throws {
         let (built, path) = try Scratch.build([AddressSample.shared.table], suffix: "csv")

@@ -59,7 +59,7 @@ import Testing
             if !house.city.hasPrefix("L'") {
                 texts.append("\(own) \(house.street) \(house.postal)\(house.city)")
             }
-            // `12bisrue` is nothing that can be told.
+            // `12bisrue` is ambiguous.
             if house.suffix.isEmpty {
                 texts.append("\(own)\(house.street) \(house.postal) \(house.city)")
             }
@@ -68,7 +68,7 @@ import Testing
                 #expect(isMeant(found, house), "\(text): \(found?.address ?? "nothing")")
             }
         }
-        // A suffix stays with its number, and nobody lives at 99.
+        // A suffix stays with its number, and there is no house 99.
         for house in AddressSample.shared.houses.filter({ $0.suffix == "bis" }).prefix(10) {
             #expect(isMeant(try first(house.written.replacing("bis", with: "BIS")), house))
         }
@@ -144,7 +144,7 @@ import Testing
         }
     }
 
-    /// Of a letter that is no initial nothing is thought.
+    /// A letter that is no initial has no effect.
     @Test func `a letter elsewhere in the text, or another one, is no initial`() throws {
         func score(_ text: String) throws -> Double {
             try Self.numbered.get().geocode(GeocodeRequest(singleLine: text)).candidates

@@ -9,7 +9,7 @@ import Locator
 import TestKit
 import Testing
 
-/// Reverse geocoding beside a scan of all records, where GEOS says what lies in which area.
+/// Reverse geocoding against a scan of all records, where GEOS assigns records to areas.
 @Suite struct BorderOracleTests {
     private struct Record {
         var id: Int
@@ -24,7 +24,7 @@ import Testing
         var relations: [(code: String, relation: GEOSRelation)]
         var border: [Coordinate]
 
-        /// Of the areas, smallest first, the first that holds a location.
+        /// The code of the smallest area that contains a location.
         func code(at location: Coordinate) throws -> String {
             let point = WKB.point(location)
             for area in relations where try area.relation.holds(.intersects, wkb: point) {
@@ -78,7 +78,7 @@ import Testing
                 x: (Double.random(in: 9.78...10.22, using: &random) * 1e6).rounded() / 1e6,
                 y: (Double.random(in: 44.98...45.32, using: &random) * 1e6).rounded() / 1e6)
             let area = try world.code(at: location)
-            // Some sources contradict the borders; at sea everybody has a code.
+            // Some sources contradict the borders; at sea every record has a code.
             var code = area.isEmpty ? "QA" : area
             if Int.random(in: 0..<20, using: &random) == 0 { code = code == "QA" ? "QB" : "QA" }
             return Record(id: number + 1, location: location, code: code, area: area)
@@ -100,7 +100,8 @@ import Testing
         }
     }
 
-    /// What the rules say: the nearest of all, or of those with the country's code or in its area.
+    /// The expected result by the rules: the nearest of all, or of those with the country's code or
+    /// in its area.
     private static func expected(
         _ records: [Record], at location: Coordinate, within limit: Double, code: String
     ) -> (own: (id: Int, meters: Double)?, across: Double?) {

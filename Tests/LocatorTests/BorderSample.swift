@@ -88,7 +88,7 @@ extension Locator {
 }
 
 extension Candidate {
-    /// How far what is nearer but across a border is; nil where nothing is said.
+    /// Distance of a nearer feature across a border; nil where the answer has none.
     var metersAcross: Double? {
         guard case .real(let meters)? = attributes["NearerAcrossBorder"] else { return nil }
         return meters

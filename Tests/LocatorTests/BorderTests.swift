@@ -127,7 +127,7 @@ import Testing
             (3, "Alba", 9.8, 40.5, "QA", ""),
         ])
         let locator = try BorderSample.build([places], Self.two).locator
-        // In QB by the border, as the town itself is: no border lies between them.
+        // In QB by the border, like the town itself: no border separates them.
         #expect(try locator.near(10.012, 40.5)?.text("City") == "Misdrawn")
         #expect(try locator.near(10.012, 40.5)?.text("CountryCode") == "QA")
         // In QA, whose code it bears.
@@ -231,7 +231,7 @@ import Testing
         let reasons = built.rejected.map(\.reason)
         for (line, text) in [
             (2, "ISO 3166-1"), (3, "ISO 3166-1"), (4, "leaves longitude"), (5, "leaves longitude"),
-            (6, "encloses nothing"), (7, "none of that name"), (8, "without a polygon"),
+            (6, "encloses nothing"), (7, "no division of that name"), (8, "without a polygon"),
             (9, "longer than 200 bytes"),
         ] {
             #expect(

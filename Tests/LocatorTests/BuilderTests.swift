@@ -95,7 +95,7 @@ import Testing
         #expect(
             try first("Эскальдес", in: locator)?.address
                 == "les Escaldes, Escaldes-Engordany, Andorra")
-        // The dump says where region and country lie.
+        // The dump has the location of region and country.
         #expect(try first("Andorra", in: locator)?.location == Coordinate(x: 1.58333, y: 42.55))
         #expect(
             try first("Escaldes Engordany", in: locator)?.location == Coordinate(x: 1.6, y: 42.5))

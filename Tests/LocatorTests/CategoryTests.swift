@@ -7,7 +7,7 @@ import Locator
 import TestKit
 import Testing
 
-/// What a request limits its answer to: kinds of places, and where they lie.
+/// The filters of a request: kinds of places, and their location.
 @Suite struct CategoryTests {
     private static let types: [PlaceCategory: String] = [
         .neighborhood: "Neighborhood", .city: "City", .subregion: "County",

@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    /// Anywhere in all zones, poles and neighbours of a zone included, PROJ says the same to 10⁻⁹
+    /// Anywhere in all zones, including poles and neighbours of a zone, PROJ gives the same to 10⁻⁹
     /// degrees.
     @Test func `zones of UTM are where another program has them`() throws {
         var random = SeededGenerator(seed: 77)

@@ -144,7 +144,7 @@ import Testing
         // All of the header, and of the larger file every seventh byte after it.
         let step = contents == .places ? 1 : 7
         let placeCounts: [Contents: Int] = [.places: 12, .borders: 12, .points: 15]
-        // Where the file lies: written anew for each bit, it would be flushed to the disk as often.
+        // In place: a file written anew for each bit would be flushed to the disk as often.
         try Data(whole).write(to: URL(filePath: path))
         let file = try FileHandle(forUpdating: URL(filePath: path))
         func write(_ byte: UInt8, at offset: Int) throws {

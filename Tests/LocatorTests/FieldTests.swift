@@ -8,7 +8,7 @@ import Testing
 
 @testable import Locator
 
-/// Addresses in parts: each part is what it says, and only where that finds nothing any other.
+/// Addresses in parts: each part in its role, and in another only where that finds nothing.
 @Suite struct FieldTests {
     private func found(_ fields: AddressFields, in locator: Locator) throws -> Candidate? {
         let parts = AddressPart.allCases.compactMap { $0.text(in: fields) }

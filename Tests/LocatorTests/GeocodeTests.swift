@@ -63,7 +63,7 @@ import Testing
         #expect(first.score >= 50)
     }
 
-    /// Which words they are is stated for each language; what they must not change is the answer.
+    /// The words are stated for each language; they must not change the answer.
     @Test(arguments: [
         "ville de", "commune de", "Stadt", "Gemeinde", "Landeshauptstadt", "kreisfreie Stadt",
         "municipio de", "comune di", "município de", "gemeente", "miasto", "kommun",

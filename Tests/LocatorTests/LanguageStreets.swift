@@ -3,7 +3,7 @@
 
 import Testing
 
-/// Streets of a language as their sign has them, each with what people and postmen write for it.
+/// Streets of a language as on their sign, each with its usual spellings and abbreviations.
 struct LanguageStreets: Sendable, CustomTestStringConvertible {
     var language: String
     /// Alpha-2.

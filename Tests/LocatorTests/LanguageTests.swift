@@ -101,7 +101,7 @@ import Testing
         suggest.language = "it"
         let texts = try locator.suggest(suggest).suggestions.map(\.text)
         #expect(texts.first == "Parigi, Isola di Francia, Francia")
-        // What was typed of another name is shown as it was found.
+        // A text that matches another name is displayed as found.
         suggest.text = "muni"
         #expect(try locator.suggest(suggest).suggestions.first?.text == "Munich, Germania")
 
@@ -120,7 +120,7 @@ import Testing
         #expect(try locator.reverse(request).candidate?.text("PlaceName") == "Parigi")
         request.language = "german"
         #expect(throws: Failure.self) { try locator.reverse(request) }
-        // A key names the place, whatever the language.
+        // A key identifies the place in any language.
         let key = try #require(try locator.suggest(suggest).suggestions.first?.magicKey)
         var keyed = GeocodeRequest(singleLine: "", magicKey: key)
         keyed.language = "it"

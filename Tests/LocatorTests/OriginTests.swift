@@ -71,7 +71,8 @@ import Testing
             ])
         #expect(try first("les Escaldes", in: locator).text("Origins") == "dump.txt#11")
         #expect(try first("12 rue haute sedan", in: locator).text("Origins") == "bano-08.csv")
-        // The town that only addresses know came from them, the country from its settlement.
+        // The origins of a town known only from addresses are theirs, those of the country its
+        // settlement's.
         #expect(try first("Sedan", in: locator).text("Origins") == "bano-08.csv")
         #expect(try first("AD", in: locator).text("Origins") == "dump.txt")
         #expect(try first("48.5, 2.5", in: locator).text("Origins") == "")
@@ -161,13 +162,13 @@ import Testing
             let first = try #require(found.first)
             #expect(origins.contains(first.text("Origins")), "\(number)")
             if origins == ["a.csv; b.csv"] {
-                // Where the first table has it.
+                // At the position of the first table.
                 let row = try #require(
                     tables[0].split(separator: "\n").first { $0.hasPrefix("x,\(number),") })
                 let y = try #require(Double(row.split(separator: ",")[6]))
                 #expect(abs(first.location.y - y) < 1e-6)
             }
-            // Whoever stands there is told the same.
+            // A reverse search there returns the same.
             let near = try locator.reverse(
                 ReverseGeocodeRequest(location: first.location, maxDistanceMeters: 5))
             #expect(near.candidate?.text("Origins") == first.text("Origins"))
@@ -192,7 +193,7 @@ import Testing
         var latitude: Int
     }
 
-    /// What must become of the houses of one street, town and number in their order: those of the
+    /// The expected merge of the houses of one street, town and number in their order: those of the
     /// first source that are near; each pair by its distance alone.
     private static func merged(_ houses: [SourceHouse], at latitude: Double) -> Set<MergedHouse> {
         func house(_ all: [SourceHouse]) -> MergedHouse {
@@ -231,7 +232,7 @@ import Testing
                     for table in chosen {
                         let postal =
                             ["08200", "08210", ""].randomElement(using: &random) ?? ""
-                        // Of one street under one postcode a number is asked for once.
+                        // In one street under one postcode a number is queried once.
                         let isKnown = houses.contains { $0.postal == postal }
                         let meters: [Double] =
                             isOfThree ? [0, 4] : isKnown ? [0, 4, 30] : [0, 4, 30, 300]
@@ -292,7 +293,7 @@ import Testing
         }
     }
 
-    /// A source that has one address twice keeps both, whatever another says of one of them.
+    /// A source with one address twice keeps both, whatever another source has.
     @Test func `houses of one source stay under their postcodes`() throws {
         let row = "x,12,Rue Haute,08200,Sedan,C+O,49.7,4.94\n"
         let other = row.replacing("08200", with: "08210")

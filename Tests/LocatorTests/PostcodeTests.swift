@@ -25,7 +25,7 @@ import Testing
             #expect(found.text("Postal") == code && found.text("City") == houses[0].city)
             #expect(found.text("AddNum").isEmpty && found.text("StName").isEmpty)
             #expect(found.address.hasPrefix(code + " " + houses[0].city))
-            // Where somebody lives, and around where all do.
+            // An inhabited place, and the extent of all houses.
             var bounds = Envelope.empty
             for house in houses {
                 bounds.extend(to: Coordinate(x: house.longitude, y: house.latitude))
@@ -44,7 +44,7 @@ import Testing
             let found = try #require(try candidates(text).first)
             #expect(found.text("Addr_type") == "Postal" && found.score == 100, "\(text)")
         }
-        // Another town's name says that one of the two is wrong.
+        // Another town's name contradicts the postcode.
         let other = try #require(
             AddressSample.shared.houses.first { $0.city != house.city }
         ).city

@@ -83,14 +83,14 @@ enum Scratch {
         return path
     }
 
-    /// Writes a source file and gives its path.
+    /// Writes a source file and returns its path.
     static func source(_ text: String, name: String = "places.tsv") throws -> String {
         let path = directory("source") + "/" + name
         try Data(text.utf8).write(to: URL(fileURLWithPath: path))
         return path
     }
 
-    /// Builds and opens a locator of the given sources' texts.
+    /// Builds and opens a locator of sources as text.
     static func locator(_ texts: [String], suffix: String = "tsv") throws -> Locator {
         let built = try build(texts, suffix: suffix)
         return try Locator(path: built.path, id: built.locator.id)

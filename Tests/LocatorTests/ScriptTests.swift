@@ -10,7 +10,7 @@ import Testing
 
 @testable import Locator
 
-/// Places are found in the letters of their people, and in those of others.
+/// Places are found in the script of their language, and in others.
 @Suite struct ScriptTests {
     private static let header =
         "id\tname\tlatitude\tlongitude\tcountry\tfeature_code\tpopulation\talternate_names\n"
@@ -68,8 +68,7 @@ import Testing
 
     @Test func `Latin letters fold as ICU writes them in ASCII`() throws {
         let oracle = try #require(Transliterator("Latin-ASCII; Lower"))
-        // What the locator reads otherwise, on purpose: ə and ɛ as e, ŋ as ng, apostrophes as
-        // nothing.
+        // Intended differences of the locator: ə and ɛ as e, ŋ as ng, apostrophes dropped.
         let own: Set<Unicode.Scalar> = [
             "Ə", "ə", "Ɛ", "ɛ", "ŉ", "ĸ", "Ɔ", "ɔ", "Ɣ", "ɣ", "Ʋ", "ʋ", "Ŋ", "ŋ",
         ]

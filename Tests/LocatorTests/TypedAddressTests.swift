@@ -8,8 +8,7 @@ import Locator
 import TestKit
 import Testing
 
-/// Addresses as people type them: numbers for ordinals, noise, words joined; and never another
-/// street.
+/// Addresses as typed: numbers for ordinals, noise, words joined; and never another street.
 @Suite struct TypedAddressTests {
     private static let heading =
         "LON,LAT,NUMBER,STREET,UNIT,CITY,DISTRICT,REGION,POSTCODE,ID,HASH\n"

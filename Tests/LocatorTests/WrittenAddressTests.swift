@@ -39,15 +39,15 @@ import Testing
     }
 
     @Test(arguments: [
-        // What stands behind `#` may be a flat.
+        // A number after `#` may be a flat.
         ("2 Oxford St #3, Cambridge", "2 Oxford St"),
         ("#3, 69 Reservoir St, Cambridge", "69 Reservoir St"),
         ("# 3, 69 Reservoir St, Cambridge", "69 Reservoir St"),
         ("#3 Oxford St, Cambridge", "3 Oxford St"),
-        // Four digits behind a postcode are none of a house.
+        // Four digits after a postcode are no house number.
         ("2 Oxford St, Cambridge 02199-1234", "2 Oxford St"),
         ("1234 Oxford St, Cambridge 02138", "1234 Oxford St"),
-        // The last `St` is a street whatever the first is.
+        // The last `St` means street, whatever the first is.
         ("8 Elm Road, Cambridge", "8 Elm St"),
         ("8 Saint Paul Street, Cambridge", "8 St Paul St"),
         ("100 Mass. Ave., Cambridge", "100 Massachusetts Ave"),
@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    /// By brute force: the streets whose name begins with the text, the nearest first.
+    /// By brute force: the streets whose name starts with the text, the nearest first.
     @Test func `streets around the location are suggested`() throws {
         let locator = try AddressSample.locator()
         var random = SeededGenerator(seed: 31)
@@ -112,7 +112,7 @@ import Testing
     }
 }
 
-/// Second-level divisions that no settlement says it is in.
+/// Second-level divisions that are the division of no settlement.
 @Suite struct UnplacedDivisionTests {
     private func locator(places: String) throws -> Locator {
         try Scratch.locator([

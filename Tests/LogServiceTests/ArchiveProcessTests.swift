@@ -33,7 +33,7 @@ import Testing
         let second = try LogdProcess(scratch.site)
         let archive = try? await archiving.value
 
-        // Killed before, it begins again; killed after, there is nothing left to archive.
+        // Killed before, it starts again; killed after, there is nothing left to archive.
         #expect(
             archive == nil ? point != "log.afterArchiveBeforeFloor:kill" : archive?.last == 1_800)
         #expect(try await client.log.events(category: "job", after: 0, limit: .max) == before)

@@ -11,7 +11,7 @@ import Synchronization
 import TestKit
 import Testing
 
-/// Appends and claims that nobody waits for are done in the order in which they come.
+/// Appends and claims without a waiting client are processed in order of arrival.
 @Suite(.serialized, .timeLimit(.minutes(3))) struct CommitOrderTests {
     let scratch: ScratchSite
     init() throws { scratch = try ScratchSite() }
@@ -104,7 +104,7 @@ import Testing
     }
 }
 
-/// What became of the appends, by their numbers.
+/// The outcomes of the appends, by number.
 private final class Answers: Sendable {
     private let state = Mutex<[Int: Result<Message, Failure>]>([:])
 

@@ -54,7 +54,7 @@ final class LogClient: Sendable {
     deinit { bus.stop() }
 }
 
-/// What a subscription handed on.
+/// Events delivered by a subscription.
 final class Handled: Sendable {
     private let state = Mutex<(events: [RecordedEvent], position: Int64)>(([], 0))
 

@@ -8,7 +8,7 @@ import Foundation
 import Site
 import Testing
 
-/// A disk that really is full; needs the right to mount one, and says so when it has not.
+/// A disk that is really full; needs the right to mount one, and prints a line without it.
 @Suite(.timeLimit(.minutes(2))) struct FullDiskTests {
     let scratch: ScratchSite
     init() throws { scratch = try ScratchSite() }

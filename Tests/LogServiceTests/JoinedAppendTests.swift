@@ -21,8 +21,8 @@ import Testing
         var result: Result<AppendResult, Failure>
         /// Nil for success.
         var refusal: Failure.Code?
-        /// Whether it went out again because the log was silent for two seconds, as on a busy
-        /// machine: what it is told may be the answer to the second time.
+        /// Whether it was sent again because the log was silent for two seconds, as on a busy
+        /// machine: its result may be that of the repetition.
         var isAskedAgain = false
     }
 
@@ -126,7 +126,7 @@ import Testing
             if case .failure(let failure) = call.result { #expect(failure.code == call.refusal) }
             #expect((call.refusal == nil) == ((try? call.result.get()) != nil))
         }
-        // The same calls one after the other, in the order of the log, to a log in memory.
+        // The same calls in sequence, in the order of the log, to a log in memory.
         let single = InMemoryEventStore { Timestamp(microseconds: 0) }
         try single.append(
             [StreamAppend(stream: try stream("job-first"), expected: .any, events: [newEvent()])])
@@ -277,7 +277,7 @@ import Testing
 }
 
 extension LogReader {
-    /// Either way of asking; a completion that is called twice traps, one that is not called never
+    /// Either form of append; a completion that is called twice traps, one that is not called never
     /// returns.
     fileprivate func append(
         _ appends: [StreamAppend], isWaiting: Bool, timeout: Duration = .seconds(60)

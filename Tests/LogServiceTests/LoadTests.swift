@@ -55,7 +55,7 @@ import Testing
         #expect(try await client.log.head().head == 60)
     }
 
-    /// Events of the flood: 20,000, or as many as `CAIRN_FLOOD` says, 200,000 for the long form.
+    /// Number of events of the flood: 20,000, or `CAIRN_FLOOD`, 200,000 for the long form.
     private static let floodCount =
         ProcessInfo.processInfo.environment["CAIRN_FLOOD"].flatMap { Int($0) } ?? 20_000
 
@@ -81,7 +81,7 @@ import Testing
         let thaw = AsyncStream.makeStream(of: Never.self)
         try subscribe(0)
         try subscribe(1) { try? await Task.sleep(for: .milliseconds(100)) }
-        // It takes what comes first, and stands still until the flood is over.
+        // It reads the first events, and blocks until the flood is over.
         try subscribe(3) { for await _ in thaw.stream {} }
         var before = 0
         for round in 0..<rounds {

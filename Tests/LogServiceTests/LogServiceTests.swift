@@ -37,7 +37,7 @@ import Testing
         #expect(failure?.code == .notFound)
         #expect(failure?.message.contains(" there is \(folder)") == true)
         #expect(!FileManager.default.fileExists(atPath: lost.site.logFile))
-        // What comes before the first event is no sign of one.
+        // A blob that precedes the first event is no evidence of a lost log.
         let fresh = try ScratchSite()
         _ = try fresh.site.blobs.put(Data("x".utf8), mediaType: "text/plain")
         try RunningLog(fresh.site).stop()

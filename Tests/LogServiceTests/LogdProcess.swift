@@ -39,7 +39,7 @@ final class LogdProcess {
         process.waitUntilExit()
     }
 
-    /// Its exit status, and what it said; a signal's number is negative.
+    /// Its exit status and output; a signal's number is negative.
     func waitForExit() -> (status: Int32, said: String) {
         let said = output.fileHandleForReading.readDataToEndOfFile()
         process.waitUntilExit()

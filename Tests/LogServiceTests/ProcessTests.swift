@@ -11,7 +11,7 @@ import Synchronization
 import TestKit
 import Testing
 
-/// What clients were told about their appends, and whether they may stop.
+/// Acknowledged appends of the clients, and whether they may stop.
 private final class Acknowledged: Sendable {
     private let state = Mutex<[UUID: Int64]>([:])
     private let over = Mutex(false)
@@ -33,7 +33,7 @@ private final class Acknowledged: Sendable {
     let scratch: ScratchSite
     init() throws { scratch = try ScratchSite() }
 
-    /// Appends one to three events at a time to a stream of its own until told to stop, knowing the
+    /// Appends one to three events at a time to a stream of its own until stopped, knowing the
     /// stream's version only from the answers.
     private static func write(
         _ client: LogClient, _ stream: StreamName, _ acknowledged: Acknowledged
@@ -51,7 +51,7 @@ private final class Acknowledged: Sendable {
         }
     }
 
-    /// The same from several callers at once, whose appends travel together.
+    /// Appends from several callers at once, whose appends are batched.
     private static func writeAtOnce(
         _ client: LogClient, _ stream: StreamName, _ acknowledged: Acknowledged
     ) async throws {
@@ -88,7 +88,7 @@ private final class Acknowledged: Sendable {
         for (stream, records) in Dictionary(grouping: events, by: \.stream) {
             let counts = records.map(\.streamPosition) == (0..<records.count).map(Int64.init)
             #expect(counts, "\(stream)")
-            // What the indexes say, against what lies there.
+            // The indexes, compared with the events.
             let found = try store.read(
                 ReadRange(after: 0, limit: 1_000_000, byteLimit: .max, filter: .stream(stream)))
             #expect(found.events == records, "\(stream)")
@@ -190,7 +190,8 @@ private final class Acknowledged: Sendable {
         #expect(end.said == "cairn-logd: \(name) is '\(text)': expected \(expected)\n")
     }
 
-    /// What the kernel holds processors to, in microseconds; nil where it may not be asked.
+    /// The kernel's wake latency limit for processors, in microseconds; nil where it is not
+    /// readable.
     private static func wakeLatency() -> Int32? {
         guard let device = FileHandle(forReadingAtPath: WakeLatency.device),
             let bytes = try? device.read(upToCount: 4), bytes.count == 4

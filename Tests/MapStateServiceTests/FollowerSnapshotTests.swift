@@ -15,7 +15,7 @@ import Synchronization
 import TestKit
 import Testing
 
-/// What may be in the folder of snapshots.
+/// States of the folder of snapshots.
 enum SnapshotFolder: String, CaseIterable {
     case empty
     case whole
@@ -25,7 +25,7 @@ enum SnapshotFolder: String, CaseIterable {
     case ahead
 }
 
-/// Followers that begin at snapshots know what those know that fold the whole log.
+/// Followers that start from snapshots are equal to those that fold the whole log.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct FollowerSnapshotTests {
     let running: SnapshotSite
     private static let eventCount = 600
@@ -86,7 +86,7 @@ enum SnapshotFolder: String, CaseIterable {
         return (Told(records: records, states: states), kept)
     }
 
-    /// Brings the folder into a condition; returns where a follower may begin, 0 for the first
+    /// Brings the folder into a condition; returns where a follower may start, 0 for the first
     /// event.
     func prepare(_ folder: SnapshotFolder, _ kept: [Int64]) async throws -> Int64 {
         let store = running.store
@@ -156,7 +156,7 @@ enum SnapshotFolder: String, CaseIterable {
         let isFaultless = folder == .empty || folder == .whole
         #expect(running.takeComplaints().isEmpty == isFaultless)
 
-        // What happens next is followed.
+        // Later events are followed.
         var story = SiteStory(seed: seed)
         try story.run(to: Self.eventCount + 50)
         let next = story.records.dropFirst(told.records.count)
@@ -256,13 +256,13 @@ enum SnapshotFolder: String, CaseIterable {
             return readCount.load(ordering: .relaxed)
         }
 
-        // One page before the snapshot is looked for, and as many whole ones behind it as it takes.
+        // One page before the snapshot is looked up, and whole pages after it.
         #expect(try await asked(at: first + 40) == 16 + 48)
         #expect(try await asked(at: first + 40) == 0)
         // Goes on from that state.
         #expect(try await asked(at: first + 50) == 16)
         #expect(try await asked(at: first - 1) > 180)
-        // Behind where it began it knows when the map changed.
+        // After its start it knows the changes of the map.
         #expect(try await asked(at: running.live.sequence) == 0)
         readCount.store(0, ordering: .relaxed)
         let past = try await follower.history(at: first + 3, reading: read)
@@ -339,7 +339,7 @@ enum SnapshotFolder: String, CaseIterable {
         let work = Task { try await service.run() }
         let client = CairnClient(sharing: running.bus, patience: .seconds(60))
         #expect(try await client.stateHash(of: .mapState).sequence > 0)
-        // What is written beside the fold is there in a moment.
+        // The background write completes in a moment.
         while running.store.names().isEmpty { try await Task.sleep(for: .milliseconds(5)) }
         service.stop()
         _ = await work.result

@@ -13,7 +13,7 @@ import Testing
 
 @testable import CairnIdentify
 
-/// Programs that read the log's file themselves begin at snapshots as followers do.
+/// Programs that read the log's file themselves start from snapshots as followers do.
 extension FollowerSnapshotTests {
     private func history(
         pageSize: Int, _ report: @escaping @Sendable (String) -> Void = { _ in }
@@ -63,7 +63,7 @@ extension FollowerSnapshotTests {
         let isFaultless = folder == .empty || folder == .whole
         let said = complaints.withLock(\.self)
         #expect(said.isEmpty == isFaultless, "\(said)")
-        // Each is named once, however often the past is asked about.
+        // Each is reported once, however often the past is read.
         #expect(Set(said).count == said.count)
     }
 
@@ -90,20 +90,20 @@ extension FollowerSnapshotTests {
             #expect(map == running.history[position]?.map(named: world))
             return history.foldedCount - before
         }
-        // One page before the snapshot is looked for, and what lies behind it.
+        // One page before the snapshot is looked up, and the events after it.
         #expect(try asked(at: first + 40) == 16 + 40)
         #expect(try asked(at: first + 40) == 0)
         #expect(try asked(at: first + 50) == 10)
         #expect(try asked(at: running.live.sequence) == 0)
         #expect(try asked(at: first - 1) == Int(first) - 1)
 
-        // What happens next is read.
+        // Later events are read.
         try await running.grow(5)
         let end = running.live.sequence
         #expect(try asked(at: end) == 5)
         #expect(history.sequence == end)
 
-        // A program that asks the site does the same.
+        // A program on the site does the same.
         let atlas = try Atlas(site: running.site.path)
         #expect(atlas.foldedCount == Int(end - second))
         #expect(try atlas.map(named: world) == running.live.map(named: world))

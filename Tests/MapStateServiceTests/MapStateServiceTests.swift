@@ -53,7 +53,7 @@ private final class RunningSite {
         work = Task { try await service.run() }
     }
 
-    /// Takes the process's sockets away first, as its death would, then lets it end.
+    /// Closes the process's sockets first, as its death would, then ends it.
     func killMaps() async {
         mapBus?.stop()
         maps?.stop()

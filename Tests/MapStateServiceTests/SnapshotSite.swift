@@ -34,7 +34,7 @@ final class SnapshotSite {
     let store: SnapshotStore
     private let complaints = Complaints()
     private var service: (log: LogService, bus: BusThread)?
-    /// What a service would hold.
+    /// The state of a service.
     private(set) var live = MapsState()
     /// The whole fold at each sequence number.
     private(set) var history: [Int64: MapsState] = [:]
@@ -70,7 +70,7 @@ final class SnapshotSite {
         StateSnapshots(site: site, log: log) { [complaints] in complaints.add($0) }
     }
 
-    /// What has been said since the last time.
+    /// Reports since the last call.
     func takeComplaints() -> [String] { complaints.take() }
 
     /// Adds groups to the map, several in one commit.

@@ -85,7 +85,7 @@ import Testing
         await snapshots.keep(running.live)
         let name = try #require(running.store.names().first)
         let (label, pieces) = try running.store.read(name)
-        /// Writes what has a right checksum, and asks for it.
+        /// Writes a snapshot with a right checksum, and restores it.
         func isTaken(_ change: (inout SnapshotStore.Label) -> Void) async throws -> Bool {
             var label = label
             change(&label)
@@ -132,7 +132,7 @@ import Testing
         _ = try LogBackup.restore(backup, to: running.site.logFile)
         try running.startLog()
 
-        // Who has folded the lost log keeps nothing of it.
+        // A fold of the lost log is not kept.
         await snapshots.keep(running.live)
         #expect(running.takeComplaints().count == 1)
         let after = running.snapshots()

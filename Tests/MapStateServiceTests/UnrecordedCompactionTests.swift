@@ -9,7 +9,7 @@ import Testing
 
 @testable import MapStateService
 
-/// What is written down of compactions that the log may not name yet.
+/// The records of compactions that the log may not name yet.
 final class UnrecordedCompactionTests {
     private let site: Site
 

@@ -65,13 +65,13 @@ import Testing
         if let event {
             try fixture.append(event, causation: UUID())
             guard case .featuresEdited(let edited) = event else { return results }
-            // What a repetition of the command would be answered.
+            // The answer to a repetition of the command.
             #expect(FeatureEditResults(edits, edited) == results)
         }
         return results
     }
 
-    /// What the layer holds: the dataset under its edits.
+    /// The content of the layer: the dataset under its edits.
     private func contents(
         _ fixture: MapFixture, _ base: Features
     ) throws -> [Int64: EditedFeature] {
@@ -195,7 +195,7 @@ import Testing
             let (event, results) = try together.state.decide(edits, in: MapFixture.world) { _, _ in
                 features
             }
-            // What each layer alone would come to.
+            // The outcome for each layer alone.
             var alone: [(MapEvent?, FeatureEditResults)] = []
             for each in edits {
                 alone.append(
@@ -223,7 +223,7 @@ import Testing
                     return
                 }
                 #expect(edited.layers.map(\.layer) == [1, 0])
-                // What a repetition of the command would be answered.
+                // The answer to a repetition of the command.
                 for (index, layer) in edited.layers.enumerated() {
                     #expect(FeatureEditResults(edits[index].edits, layer) == results[index])
                 }

@@ -31,7 +31,7 @@ private indirect enum Node: Equatable {
         }
     }
 
-    /// Takes the node out of the list, wherever it lies.
+    /// Removes the node from the list, at any depth.
     static func take(_ id: LayerID, from nodes: inout [Node]) -> Node? {
         for offset in nodes.indices {
             if nodes[offset].id == id { return nodes.remove(at: offset) }

@@ -34,7 +34,7 @@ import Testing
         return errno
     }
 
-    /// Whether this kernel has a wall; says so in one line where it has not.
+    /// Whether this kernel supports a wall; prints a line where it does not.
     private func has(_ wall: Confinement.Wall, _ test: String = #function) -> Bool {
         let isThere = Confinement.walls.contains(wall)
         if !isThere { print("skipped \(test): this kernel has no wall '\(wall.rawValue)'") }

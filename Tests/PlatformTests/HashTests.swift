@@ -143,8 +143,8 @@ import Testing
         let fork = unsafe unsafeBitCast(try #require(unsafe dlsym(nil, "fork")), to: Fork.self)
         var ends: [Int32] = [0, 0]
         #expect(unsafe pipe(&ends) == 0)
-        // What the child calls is called here first: it must not wait for a lock that no thread of
-        // its own holds.
+        // The child's functions are called here first: they must not wait for a lock of another
+        // thread.
         func write(_ words: inout [UInt64], to end: Int32) -> Int {
             for index in words.indices { words[index] = UniqueNumbers.next() }
             return unsafe words.withUnsafeBytes {

@@ -224,8 +224,7 @@ import Testing
     }
 
     @Test func `a raster whose tiles are cut short is read as far as they go`() throws {
-        // The bytes are all there, but lie: whatever GDAL makes of it, it is an answer or a
-        // failure.
+        // The bytes are complete, but wrong: any result of GDAL is an answer or a failure.
         let path = try fixture.geoTIFF(
             "grid", rows: grid(64, 64, 9), origin: (x: 0, y: 0), cell: 1, wkid: 3857)
         let whole = try Data(contentsOf: URL(filePath: path))

@@ -346,7 +346,7 @@ import Testing
     @Test func `large answers that wait are bounded by their bytes`() throws {
         let scratch = try Scratch()
         let gate = BlockingQueue<Bool>(capacity: 1)
-        // The recorder's thread asks for the build before it writes anything.
+        // The recorder's thread reads the build before it writes anything.
         let recorder = try Recorder(
             directory: scratch.recordings, process: "test", rate: .all,
             build: { gate.pop() == true ? "1" : "0" })

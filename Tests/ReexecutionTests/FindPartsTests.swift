@@ -20,7 +20,7 @@ import Testing
     private final class LargeSite {
         let site: Site
         let engine: SiteEngine
-        /// The request and answer of each part, as a client asks for them.
+        /// The request and answer of each part, as sent by a client.
         let parts: [(request: FindRequest, answer: QueryAnswer)]
         var body: [UInt8] { parts.flatMap(\.answer.body) }
 
@@ -93,13 +93,13 @@ import Testing
         let large = try LargeSite()
         #expect(large.parts.count == 3 && large.parts[2].answer.next == nil)
         let today = try large.parts.map { try Self.record($0.request, $0.answer) }
-        // The digest said nothing of the feature at which the next part begins.
+        // The digest did not cover the feature at which the next part starts.
         let nameless = try large.parts.map { request, answer in
             var answer = answer
             answer.next?.place = nil
             return try Self.record(request, answer)
         }
-        // Parts began after so many bytes, wherever that was.
+        // Parts started after a number of bytes, at any position.
         let body = large.body
         let earlier = try stride(from: 0, to: body.count, by: Self.partBytes).map { start in
             var request = large.parts[0].request

@@ -254,7 +254,7 @@ import Testing
 
         let answer = try fixture.identify(request, in: map)
 
-        // Its points stand 90 to a row, one row on the other.
+        // Its points are in rows of 90, one row above the other.
         let there = stride(from: 7, through: count, by: 90).filter { kind != "place" || $0 != 7 }
         #expect(answer.results.map { Int($0.objectID) } == there)
         #expect(answer.transferLimitExceeded == (kind == "half"))
@@ -275,7 +275,7 @@ import Testing
 
         let answer = try inquiry.features(at: 0) { take in
             take()
-            // Somebody else's request took too long meanwhile.
+            // Another client's request took too long meanwhile.
             services.breakers.note(
                 Breakers.service(url), .free, [.failure(WebError(.timedOut, "no answer"))], .zero,
                 after: .zero)
@@ -335,7 +335,7 @@ import Testing
         return "{\"exceededTransferLimit\":true,\"features\":[\(list)]}"
     }
 
-    /// A layer as one that gives pages, or one that does not.
+    /// A layer with paging, or without.
     private func question(hasPages: Bool) throws -> RemoteQuestion {
         var layer = try featureService(0)
         layer.properties?.service?.pageSize = hasPages ? 10 : nil
@@ -395,7 +395,7 @@ import Testing
         var search = search(try question(hasPages: true))
         #expect(limit(search) == nil)
         #expect(try search.take(tooLarge) == nil && limit(search) == "2")
-        // As many as were asked for: there may be more, whatever is said.
+        // As many as requested: there may be more, whatever the server reports.
         #expect(try search.take(page("{\"features\":[\(Self.features(1, 2))]}")) == nil)
         #expect(try search.take(tooLarge) == nil && limit(search) == "1")
         #expect(try search.take(page("{\"features\":[\(Self.features(6))]}")) == nil)

@@ -117,14 +117,14 @@ private typealias Instant = ContinuousClock.Instant
                 ""
             }
         }
-        // Those who are there at the same time all learn it at once.
+        // Concurrent requests all learn it at once.
         let first = (0..<4).map { _ in ask(1) }
         #expect(!first.contains { message($0).contains("not responding") })
 
         for turn in 1...2 {
             #expect(message(ask(1)).contains("requests are paused"))
             time.withLock { $0 += .seconds(turn) }
-            // The one who may try it asks for two layers.
+            // The trial request is for two layers.
             let trial = ask(2)
             let others = (0..<7).map { _ in ask(1) }
             // Being tried again, or, where that is over already, left alone again.

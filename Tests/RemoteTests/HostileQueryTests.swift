@@ -60,7 +60,7 @@ import Testing
     /// Kinds of servers, each with the code and a word of the sentence.
     private static let faults: [(kind: String, code: Failure.Code, word: String)] = [
         ("html", .unreadable, "not JSON"), ("token", .unreadable, "499: Token Required"),
-        ("nothing", .unreadable, "no features"), ("empty", .unreadable, "gives none"),
+        ("nothing", .unreadable, "no features"), ("empty", .unreadable, "an empty page"),
         ("twice", .unreadable, "twice"), ("again", .unreadable, "out of order"),
         ("shape", .unreadable, "feature 7 is a polyline"),
         ("place", .unreadable, "feature 7"), ("text", .unreadable, "the field 'POP'"),
@@ -76,7 +76,7 @@ import Testing
     ) throws {
         let layer = try layer(kind)
 
-        // More than a page has, and nothing that the server alone could say.
+        // More than a page, and without a filter for the server.
         let failure = try #require(
             failure(layer) {
                 $0.clause = "POP + 1 > 0"
@@ -92,7 +92,7 @@ import Testing
             $0.hidesInside = true
         }
         #expect(outside?.message.contains(fixture.server.url) == false, "\(outside as Any)")
-        // The next is asked as ever.
+        // The next request is sent as usual.
         #expect(try ask(try self.layer("good")) { $0.result = .count }["count"] as? Int == 3_000)
     }
 
@@ -102,7 +102,7 @@ import Testing
                 == true)
         let twice = failure(try layer("twice")) { $0.result = .objectIDs }
         #expect(twice?.message.contains("the object id 5 twice") == true)
-        #expect(failure(try layer("mute"))?.message.contains("does not let it be queried") == true)
+        #expect(failure(try layer("mute"))?.message.contains("does not allow queries") == true)
     }
 
     @Test func `pages that never end stop at a bound that is said, and not before they must`()
@@ -126,7 +126,7 @@ import Testing
         let layer = try layer("heavy")
         let rows = try ask(layer) { $0.outFields = ["NOTE"] }
         let features = try #require(rows["features"] as? [Any])
-        // As many as one part of an answer holds; what is cut off is said.
+        // As many as one part of an answer holds; the answer reports the cut.
         #expect(features.count == 62 && rows["exceededTransferLimit"] as? Bool == true)
     }
 
@@ -161,7 +161,7 @@ import Testing
         let layer = try layer("hang")
         let server = fixture.server
         let wasSeen = Flag()
-        // Nobody waits any more once the server has the question.
+        // The request is cancelled once the server has the question.
         Thread.detachNewThread {
             let path = "/features/hang/FeatureServer/0/query"
             while let log = try? server.log(), !log.contains(where: { $0.contains(path) }) {}

@@ -9,7 +9,7 @@ import Testing
 
 @testable import Remote
 
-/// What a site's `internal-servers.json` lets layers be asked of.
+/// The servers that a site's `internal-servers.json` allows for layers.
 @Suite struct InternalServersFileTests {
     private let path = NSTemporaryDirectory() + "cairn-servers-" + UUID().uuidString
 

@@ -13,7 +13,7 @@ import Synchronization
 
 @testable import Remote
 
-/// A server of points that keeps to its description, or does not; asked without a network.
+/// A server of points that complies with its description, or does not; without a network.
 final class OddServer: Sendable {
     enum Mark: Sendable {
         /// As the interface has it: true where there are more.
@@ -23,22 +23,22 @@ final class OddServer: Sendable {
     }
 
     struct Ways: Sendable {
-        /// What its description says that an answer may have.
+        /// The limit stated in its description.
         var statedLimit = 1_000
-        /// What an answer has.
+        /// The actual limit of an answer.
         var limit = 1_000
         var mark = Mark.honest
         var hasPages = true
         var knowsOffset = true
         var knowsOrder = true
         var knowsClauses = true
-        /// How many object ids it tells.
+        /// Limit of object ids in an answer.
         var idLimit = Int.max
-        /// Counts so many more than there are; nil where it does not count.
+        /// Excess of its count over the actual number; nil where it does not count.
         var miscount: Int? = 0
-        /// Gives each feature so many times.
+        /// Number of copies of each feature.
         var copies = 1
-        /// Tells whole numbers as text.
+        /// Writes whole numbers as text.
         var writesText = false
         var keyType = "OID"
         var key = "OBJECTID"

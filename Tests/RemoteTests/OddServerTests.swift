@@ -11,7 +11,7 @@ import Testing
 
 @testable import Remote
 
-/// Layers of servers that do not keep to what they say: the answer is everything, or says that it
+/// Layers of servers that violate their own description: the answer is complete, or reports that it
 /// is not.
 @Suite struct OddServerTests {
     typealias Ways = OddServer.Ways
@@ -50,7 +50,7 @@ import Testing
             let found = try server.find("n\(id)")["results"]?.elements ?? []
             #expect(found.contains { $0["attributes"]?["OBJECTID"]?.whole == id })
         }
-        // What lies in a rectangle is put in order by rank.
+        // The features in a rectangle are sorted by rank.
         let near = try server.query {
             $0.spatialFilter = QuerySpatialFilter(
                 geometry: .envelope(Envelope(minX: -1, minY: -1, maxX: 0.015, maxY: 1)))

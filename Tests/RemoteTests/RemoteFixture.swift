@@ -10,7 +10,7 @@ import TestKit
 
 @testable import Remote
 
-/// A played server, a store of credentials, and an engine that asks through them.
+/// A played server, a store of credentials, and an engine that queries through them.
 final class RemoteFixture: Sendable {
     let server: PlayedServer
     let directory: String

@@ -62,7 +62,7 @@ import Testing
             sizes(legends.entries[1])
                 == ["Lines 20x20", "kind 1 20x21", "kind 2 20x22", "kind 3 20x23"])
         #expect(legends.entries[3] == nil && sizes(legends.entries[4]) == ["Points 20x20"] + lines)
-        // Pictures that are none.
+        // Invalid pictures.
         #expect(legends.entries[2] == nil && legends.missing.map(\.layerID) == [2])
         #expect(legends.missing[0].error.message.contains("is not a PNG"))
     }

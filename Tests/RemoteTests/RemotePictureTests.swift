@@ -11,8 +11,8 @@ import Rendering
 import TestKit
 import Testing
 
-/// Layers of played servers in pictures: against what the servers say the ground looks like, and
-/// against the same features drawn from the map itself.
+/// Layers of played servers in pictures: against the ground of the servers, and against the same
+/// features drawn from the map itself.
 @Suite(.timeLimit(.minutes(5))) struct RemotePictureTests {
     private static let half = 20_037_508.342789244
 
@@ -26,7 +26,7 @@ import Testing
         ]
     }
 
-    /// How far a place is from the nearest border of a cell.
+    /// Distance of a place from the nearest border of a cell.
     private func depth(_ x: Double, _ y: Double, _ cell: Double) -> Double {
         [x, y].map { abs($0 / cell - ($0 / cell).rounded()) * cell }.min() ?? 0
     }
@@ -68,10 +68,10 @@ import Testing
             pixels: try canvas.rgba())
     }
 
-    /// How many pixels are not the ground's, of those whose middle is farther than `slack` from a
-    /// border.
+    /// Number of pixels that differ from the ground, of those whose centre is farther than `slack`
+    /// from a border.
     ///
-    /// `tolerance` is for forms of pictures that lose something; such have no alpha.
+    /// `tolerance` is for lossy picture formats; these have no alpha.
     private func wrong(
         _ drawn: Drawn, _ request: ExportRequest, cell: Double, slack: Double,
         tolerance: Int = 0,
@@ -204,7 +204,7 @@ import Testing
         #expect(values["time"] == "1000,null" && values["dpi"] == "192")
         let clauses = try JSONDecoder().decode(
             [String: String].self, from: Data((values["layerDefs"] ?? "").utf8))
-        // Written anew, whatever the text was.
+        // Rewritten from the clause, not copied.
         let clause =
             "((POP > 0.5) OR (NOT (KIND IN (1, 2)))) AND (UPPER(NAME) LIKE 'A!_\"''%' ESCAPE '!')"
             + " AND (1 = 1)"
@@ -298,7 +298,7 @@ import Testing
                 ]), zIndex: 0)
         }
         if isPaged {
-            // What the server's description says.
+            // As in the server's description.
             let odd = LayerSymbol.Marker(
                 .square, LayerSymbol.Color(200, 0, 80), sizePoints: 6)
             let even = LayerSymbol.Marker(
@@ -465,7 +465,7 @@ import Testing
         #expect(codes[13] == .unreadable && codes[14] == .timedOut && codes[16] == .tooLarge)
         let lie = missing.first { $0.layerID == 11 }
         #expect(lie?.error.message.contains("100000 pixels wide") == true)
-        // What is missing is known without the picture too.
+        // The failures are known without the picture, too.
         var plan = request
         plan.format = nil
         let map = PreparedMap(try fixture.map(bad, wkid: 3857))
@@ -503,7 +503,7 @@ import Testing
             #expect(
                 zip(drawn[column, row], wanted).allSatisfy { abs(Double($0) - $1) <= 2 })
         }
-        // The other way round nothing of the server's is seen; out of its range it is not asked.
+        // The other way round the server's layer is hidden; out of its range it is not requested.
         let covered = try draw(request, [remote, below], fixture)
         #expect((0..<12).allSatisfy { covered[$0, 4] == [255, 0, 0, 255] })
         let count = try fixture.server.log().count { $0.contains("GetMap") }

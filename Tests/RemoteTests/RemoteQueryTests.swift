@@ -37,13 +37,13 @@ import Testing
         private mutating func coordinates() -> String {
             let dimensions = dimensions
             func position(_ x: Double, _ y: Double) -> String {
-                // The same place has the same ones: where rings begin is where they end.
+                // A function of the position: rings start where they end.
                 let further = dimensions.map { ",\(($0 == "Z" ? x * 3 - y : y * 7 + x).rounded())" }
                 return "[\(x),\(y)\(further.joined())]"
             }
             func ring(_ x: Double, _ y: Double, _ side: Double) -> String {
-                // No two corners are as far from a side: rings are generalised from where they
-                // begin.
+                // No two corners have the same distance from a side: rings are generalised from
+                // their start.
                 let corners = [(0.0, 0.0), (1, 0.03), (0.96, 1.08), (-0.05, 0.93), (0, 0)]
                 return "["
                     + corners.map { position(x + $0.0 * side, y + $0.1 * side) }
@@ -130,7 +130,7 @@ import Testing
                 let relation = pick(QuerySpatialFilter.Relation.allCases)
                 request.spatialFilter = QuerySpatialFilter(
                     geometry: shape(), spatialReference: .wgs84, relation: relation,
-                    // The second and the last hold of what lies apart as well.
+                    // The second and the last also hold for disjoint features.
                     pattern: relation == .pattern
                         ? pick(["T********", "FF*FF****", "*T*******", "0********", "F********"])
                         : nil)
@@ -293,7 +293,7 @@ import Testing
             }
             #expect(found > 20)
             let asked = layer.takeAsked()
-            // A question and, where it hits something and the server does not say that this is all,
+            // One request and, where it has a hit and the server does not report that this is all,
             // one more.
             #expect(
                 abilities.recordLimit > 120 ? 31...60 ~= asked.count : asked.count > 60,
@@ -376,7 +376,7 @@ import Testing
             $0.offset = 300
             $0.limit = 10
         }
-        // The first of all tells whether the server passes over any.
+        // The first feature of all shows whether the server skips any.
         #expect(page.features == 12 && page.forms.count == 2)
         #expect(page.forms[0]["resultOffset"] == "300" && page.forms[0]["where"] == "pop >= 0")
         let count = try given { $0.result = .count }
@@ -401,7 +401,7 @@ import Testing
             $0.objectIDs = [3, 6, 7]
             $0.outFields = ["name"]
         }
-        // What does not come is asked for once more.
+        // Missing features are requested once more.
         #expect(some.forms.map { $0["objectIds"] } == ["3,6,7", "7"])
         #expect(some.forms[0]["outFields"] == "OBJECTID,name")
     }

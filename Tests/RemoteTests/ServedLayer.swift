@@ -14,17 +14,17 @@ import TestKit
 
 @testable import Remote
 
-/// A layer of features, asked where it lies, and asked as a layer of another server that has the
-/// same features: its questions become requests, which are answered by the engine that is the
-/// oracle, and its answers are read again.
+/// A layer of features, queried locally, and queried as a layer of another server with the same
+/// features: its questions become requests, which the engine answers as the oracle, and its answers
+/// are decoded again.
 final class ServedLayer: Sendable {
-    /// What the server can do.
+    /// The server's abilities.
     struct Abilities: Sendable {
         /// The most features of an answer.
         var recordLimit = 2_000
-        /// Whether it gives pages.
+        /// Whether it supports paging.
         var hasPages = true
-        /// Whether it says that there is more only where nobody said how many were wanted.
+        /// Whether it reports further features only for a request without a limit.
         var isModest = false
     }
 
@@ -37,11 +37,11 @@ final class ServedLayer: Sendable {
     private let clicks: IdentifyEngine
     private let remote = QueryEngine { id throws(Failure) in throw Failure(.notFound, "\(id)") }
     private let asked = Mutex<[[String: String]]>([])
-    /// How many features were given.
+    /// Number of features returned.
     let givenCount = Atomic<Int>(0)
 
-    /// Imports features given as GeoJSON, whose positions have after x and y what `dimensions`
-    /// says: `Z`, `M`, `ZM` or nothing.
+    /// Imports features from GeoJSON, whose positions have after x and y the `dimensions`: `Z`,
+    /// `M`, `ZM` or none.
     init(
         _ features: [String], dimensions: String = "", wkid: Int = 4326, mapWkid: Int? = nil,
         abilities: Abilities = Abilities(),
@@ -86,7 +86,7 @@ final class ServedLayer: Sendable {
 
     deinit { try? FileManager.default.removeItem(atPath: directory) }
 
-    /// GeoJSON knows no M: so the file is made by way of a table with WKT.
+    /// GeoJSON has no M: so the file is made by way of a table with WKT.
     private static func converted(_ path: String, _ dimensions: String) throws -> String {
         let data = try Data(contentsOf: URL(filePath: path))
         let json = try JSONSerialization.jsonObject(with: data) as? [String: Any]
@@ -194,7 +194,7 @@ final class ServedLayer: Sendable {
         String(decoding: try remote.find(request, in: there, remotes: provider).body, as: UTF8.self)
     }
 
-    /// A click, and what lies up to a distance in degrees from it.
+    /// A click with a tolerance in degrees.
     func identify(at place: Coordinate, within distance: Double) -> IdentifyRequest {
         IdentifyRequest(
             map: here.name, geometry: .point(place), layers: LayerSelection(.all), tolerance: 10,
@@ -209,7 +209,7 @@ final class ServedLayer: Sendable {
         try lines(clicks.identify(request, in: here))
     }
 
-    /// The same by way of the server; throws what failed.
+    /// Identifies through the server; throws its failure.
     func identifyThere(_ request: IdentifyRequest) throws -> [String] {
         let answer = try clicks.identify(
             request, in: there,

@@ -81,7 +81,7 @@ import Testing
 
         let result = try #require(answer.results.first)
         #expect(result.attributes["crs"] == .string("EPSG:3857"))
-        // The feature lies at the place asked, so its distance in the map is nothing.
+        // The feature is at the place of the request, so its distance in the map is zero.
         #expect(result.distance < 0.1)
         let geometry = try #require(result.geometry?.envelope)
         #expect(abs(geometry.minX - 450_000) < 0.1 && abs(geometry.minY - 5_400_000) < 0.1)
@@ -218,7 +218,7 @@ import Testing
                 }
             },
             isCancelled: {
-                // The search of a layer wants to know this.
+                // Recorded by the search of a layer.
                 note("searched")
                 return false
             })

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Rendering
 
-/// What is painted through the grid, against many small samples of what should be covered.
+/// Coverage painted through the grid, against many small samples of the exact one.
 @Suite struct CoverageTests {
     private static let side = 16
     /// Samples of a pixel in each direction.
@@ -37,7 +37,7 @@ import Testing
         return stride(from: 3, to: bytes.count, by: 4).map { Int(bytes[$0]) }
     }
 
-    /// How many of each pixel's samples are covered, as 0…255.
+    /// Share of covered samples in each pixel, as 0…255.
     private static func sampled(_ isCovered: (Coordinate) -> Bool) -> [Int] {
         (0..<side * side).map { pixel in
             var count = 0
@@ -82,7 +82,7 @@ import Testing
 
         let truth = Self.sampled { Self.winding($0, ring) != 0 }
         let worst = zip(drawn, truth).map { abs($0 - $1) }.max() ?? 0
-        // What 16 by 16 samples may be off along an edge.
+        // Error bound of 16 by 16 samples along an edge.
         #expect(worst <= 16)
     }
 
@@ -204,7 +204,7 @@ import Testing
                 grid.paint(color, .winding, on: canvases[1])
                 let (cairo, ours) = (try canvases[0].rgb(), try canvases[1].rgb())
                 #expect(zip(cairo, ours).allSatisfy { abs(Int($0) - Int($1)) <= 2 })
-                // What is off by rounding does not add up.
+                // Rounding errors do not add up.
                 canvases[1].clear()
                 canvases[1].paint(canvases[0])
             }

@@ -8,10 +8,10 @@ import Identify
 import Rendering
 import Testing
 
-/// Pictures that people have looked at: `Tests/Golden/pictures/<name>.png`.
+/// Visually approved pictures: `Tests/Golden/pictures/<name>.png`.
 ///
-/// Versions of Cairo differ by a little, so what is drawn is compared with a tolerance. A picture
-/// that differs is left in the temporary directory, to be looked at.
+/// Versions of Cairo differ slightly, so pictures are compared with a tolerance. One that differs
+/// is left in the temporary directory for inspection.
 @Suite struct GoldenPictureTests {
     private static let folder = URL(filePath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().appending(path: "Golden/pictures")

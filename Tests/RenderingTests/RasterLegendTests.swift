@@ -9,7 +9,7 @@ import Rendering
 import TestKit
 import Testing
 
-/// What legends say of rasters, against what pictures show and `gdallocationinfo` finds.
+/// Legends of rasters, against pictures and `gdallocationinfo`.
 @Suite struct RasterLegendTests {
     private let fixture: RasterFixture
     private let engine: IdentifyEngine
@@ -119,8 +119,7 @@ import Testing
 
         let (legend, cells) = try legendAndCells(path, count: 12)
 
-        // What the tool finds in each cell, and what the picture shows there, is what the legend
-        // says.
+        // The tool's value of each cell, and its colour in the picture, are those of the legend.
         var places: [(x: Double, y: Double)] = []
         for place in 0..<144 {
             let (column, row) = (Double(place % 12), Double(place / 12))
@@ -153,7 +152,7 @@ import Testing
             colors.append([light, 0, 255 - light, number == 3 ? 0 : 255])
         }
         let values = rows(6) { column, row in Double((column + 6 * row) % 30) }
-        // A TIFF knows no clear colours.
+        // A TIFF has no transparent colours.
         let path = try classes("many", values, colors, format: "HFA")
 
         let all = try legendAndCells(path, count: 6).legend
@@ -205,7 +204,7 @@ import Testing
 
         let (legend, cells) = try legendAndCells(path, count: 10)
 
-        // The greatest value lies in the last cell, the least in the first.
+        // The greatest value is in the last cell, the least in the first.
         let ends = try fixture.values(path, band: 1, at: [(95, 5), (5, 95)])
         #expect(legend.count == 3 && legend[1].label.isEmpty)
         #expect(abs(try #require(Double(legend[0].label)) - (try #require(ends[0]))) < 1e-5)
@@ -213,7 +212,7 @@ import Testing
         #expect(legend.allSatisfy { $0.label.count < 20 })
         let steps = legend.flatMap(\.colors).map(bytes)
         #expect(steps.first == cells[9][9] && steps.last == cells[0][0])
-        // A cell's shade stands in the ramp where its value lies between the ends.
+        // A cell's shade is in the ramp where its value is between the ends.
         for place in 0..<100 {
             let cell = cells[place / 10][place % 10]
             let step = steps[Int(((1 - Double(place) / 99) * 59).rounded())]

@@ -97,8 +97,7 @@ import Testing
         return try scene.draw(makeRequest(), makeMap([layer]))
     }
 
-    /// Whether a place, in halves of the symbol's size, y down, lies in the shape by its
-    /// definition.
+    /// Whether a place, in halves of the symbol's size, y down, is in the shape by its definition.
     static let shapes: [(LayerSymbol.MarkerStyle, @Sendable (Double, Double) -> Bool)] = [
         (.circle, { $0 * $0 + $1 * $1 < 1 }), (.square, { abs($0) < 1 && abs($1) < 1 }),
         (.diamond, { abs($0) + abs($1) < 1 }),
@@ -176,7 +175,7 @@ import Testing
             Double(places.count { pixels[$0.0, $0.1] != white }) / Double(places.count)
         }
         let all = (20..<80).flatMap { x in (20..<80).map { (x, $0) } }
-        // How much of the best line in each direction is covered.
+        // Coverage of the best line in each direction.
         let level = (20..<36).map { y in share((20..<80).map { ($0, y) }) }.max() ?? 0
         let upright = (20..<36).map { x in share((20..<80).map { (x, $0) }) }.max() ?? 0
         let rising = (0..<16).map { s in share((20..<60).map { ($0 + s, 99 - $0) }) }.max() ?? 0

@@ -23,7 +23,7 @@ final class Scene: Sendable {
 
     deinit { try? FileManager.default.removeItem(atPath: directory) }
 
-    /// A loaded layer of features given as GeoJSON geometries.
+    /// A loaded layer of features from GeoJSON geometries.
     func layer(
         _ id: LayerID, _ geometries: [String], wkid: Int = 3857,
         _ change: (inout LayerDescription) -> Void = { _ in }
@@ -121,7 +121,7 @@ struct Pixels: Equatable {
         }
     }
 
-    /// How many pixels differ by more than `tolerance` in a channel.
+    /// Number of pixels that differ by more than `tolerance` in a channel.
     func differing(from other: Pixels, tolerance: Int) -> Int {
         (0..<width * height).count { pixel in
             (pixel * 4..<pixel * 4 + 4).contains {
@@ -133,7 +133,7 @@ struct Pixels: Equatable {
 
 let white: [UInt8] = [255, 255, 255, 255]
 
-/// What an area of a layer looks like where so many of its features lie over each other on white.
+/// The colour of an area of a layer where so many of its features overlap on white.
 func areaColor(_ layer: LayerID, times count: Int) -> [Double] {
     guard case .fill(let symbol) = LayerSymbol(standard: layer, .polygon).form else { return [] }
     let fill = symbol.color

@@ -10,7 +10,7 @@ import SiteStory
 import TestKit
 import Testing
 
-/// A state that was written down goes on as the one it was written from.
+/// A restored state continues like the original.
 @Suite struct SnapshotTests {
     private static let eventCount = 500
 

@@ -93,10 +93,9 @@ import Testing
         #expect(maps.hash != jobs.hash)
     }
 
-    /// What a fold keeps is either hashed or follows from what is hashed.
+    /// State of a fold is either hashed or derived from hashed state.
     ///
-    /// A new property fails here
-    /// until somebody has decided which.
+    /// A new property fails here until it is classified.
     @Test func `the canonical forms leave nothing out`() throws {
         func properties(_ value: some Any) -> Set<String> {
             Set(Mirror(reflecting: value).children.compactMap(\.label))
@@ -111,8 +110,8 @@ import Testing
             Mirror(reflecting: maps).children.first { $0.label == "models" }?.value)
         let model = try #require(Mirror(reflecting: models).children.first?.value)
         let pair = Array(Mirror(reflecting: model).children)
-        // Of sources the layers say what they are; since when is left out, so that older hashes
-        // stay.
+        // Layers include their sources; the position of a source's last change is left out, so that
+        // older hashes do not change.
         #expect(
             properties(pair[1].value) == [
                 "name", "streamPosition", "lastChange", "nextLayerID", "rootLayers", "layers",
@@ -135,10 +134,10 @@ import Testing
     }
 }
 
-/// What the log of an earlier release leads to, kept for ever.
+/// The state from the log of an earlier release, kept for ever.
 ///
 /// `Golden/v1/log/events.jsonl`, and the hash of the state after every fiftieth event.
-/// `CAIRN_GOLDEN=write` writes a new pair where there is none.
+/// `CAIRN_GOLDEN=write` writes a new pair where it is missing.
 @Suite struct GoldenLogTests {
     private static let folder = URL(filePath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().appending(path: "Golden/v1/log")

@@ -89,7 +89,7 @@ import Testing
         let scan = try database.scan("number", "FROM thing")
         _ = consume scan
         #expect(throws: SQLiteError.self) { try database.execute("SELECT cairn_row(1)") }
-        // What a file says may not either, not even while a scan steps.
+        // The content of a file may not either, not even while a scan steps.
         try database.execute("CREATE VIEW trap AS SELECT cairn_row(1) AS number")
         #expect(throws: SQLiteError.self) {
             var scan = try database.scan("number", "FROM trap")

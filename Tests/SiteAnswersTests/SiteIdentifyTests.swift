@@ -18,7 +18,7 @@ import Testing
 @testable import SiteAnswers
 
 extension FedSite {
-    /// Without regard to time, unless it is given.
+    /// Without a time limit by default.
     fileprivate func identify(
         rehearses: Bool = false, readsLog: Bool = false,
         pace: LatencyGate = LatencyGate(tryLimit: 1_000_000_000_000_000, averageLimit: .max)
@@ -70,7 +70,7 @@ extension FedSite {
             #expect(answer.hitCount == count && answer.sequence == then, "\(seenFrom ?? -1)")
             #expect(try site.identifyAtOnce(asked(seenFrom)) == answer)
         }
-        // What is not known yet is not taken for nothing.
+        // An unknown sequence number is not taken for an empty map.
         #expect(throws: Failure.self) { try site.identify(asked(removed + 1)) }
     }
 
@@ -209,7 +209,7 @@ extension FedSite {
             LayerProperties(
                 extent: nil, spatialReference: .wgs84, geometryType: nil, fields: [],
                 featureCount: 0), as: 1)
-        // A slow machine takes none of these tries for a long one.
+        // The limit is so large that no attempt counts as long on a slow machine.
         let pace = LatencyGate(
             tryLimit: 1_000_000_000_000_000, averageLimit: 300_000_000_000_000)
         #expect(fed.follower.fault == nil)

@@ -19,8 +19,8 @@ import Testing
 @testable import SiteAnswers
 
 extension FedSite {
-    /// Answers on one thread without regard to time, unless it is given; `opening` is called before
-    /// a dataset is opened.
+    /// Answers on one thread, without a time limit by default; `opening` is called before a dataset
+    /// is opened.
     fileprivate func queries(
         pace: LatencyGate = LatencyGate(tryLimit: 1_000_000_000_000_000, averageLimit: .max),
         opening: @escaping @Sendable () -> Void = {}
@@ -76,7 +76,7 @@ private final class Count: Sendable {
         let after = try #require(fed.follower.current.map(named: fed.map.name))
         let upper = fed.query { $0.layer = 1 }
         #expect(try await queries.answerAtOnce(upper) == engine.answer(upper, in: after))
-        // A past map is at hand when it was asked while it was the present one.
+        // A past map is cached when it was requested as the present one.
         let past = try await queries.answerAtOnce(fed.query { $0.at = 4 })
         let expected = try engine.answer(fed.query(), in: before)
         #expect(past == expected && then == expected)
@@ -186,7 +186,7 @@ private final class Count: Sendable {
         ]
     }
 
-    /// Whatever is asked comes to an end here: in the engine's answer or failure, or with a worker.
+    /// Every request ends here: in the engine's answer or failure, or with a worker.
     @Test func `no request, however hostile, ends the process or gets another answer`() async throws
     {
         let (queries, engine) = try fed.queries()
@@ -322,7 +322,7 @@ private final class Count: Sendable {
             for _ in 0..<40 {
                 group.addTask {
                     let answer = try await queries.answerAtOnce(fed.query())
-                    // Sixteen wait: the thread goes on when all others have been turned away.
+                    // Sixteen wait: the thread continues when all others have been turned away.
                     if answer == nil, turnedAway.value.add(1, ordering: .relaxed).newValue == 24 {
                         held.cancel()
                         gate.close()

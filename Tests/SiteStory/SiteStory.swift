@@ -15,7 +15,7 @@ internal import TestKit
 public struct SiteStory {
     /// The log.
     public private(set) var records: [RecordedEvent] = []
-    /// What a service that wrote the log would hold.
+    /// The state of a service that wrote the log.
     public private(set) var live = SiteState()
     private var random: SeededGenerator
     private var streams: [StreamName: Int64] = [:]
@@ -30,7 +30,7 @@ public struct SiteStory {
         self.watch = watch
     }
 
-    /// Goes on until the log has at least so many events.
+    /// Continues until the log has at least that many events.
     public mutating func run(to count: Int) throws {
         while records.count < count { try step() }
     }

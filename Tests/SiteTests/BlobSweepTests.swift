@@ -8,7 +8,7 @@ import Site
 import Synchronization
 import Testing
 
-/// Blobs are removed when they are old, and never under the hands of who puts them again.
+/// A sweep removes old blobs, and never one that is put again meanwhile.
 @Suite struct BlobSweepTests {
     private let scratch: Scratch
     private let blobs: BlobStore
@@ -68,7 +68,7 @@ import Testing
         #expect(try scratch.names(scratch.path) == [blob.id.rawValue])
     }
 
-    /// Both at once, a few hundred times: whoever has put a blob finds it.
+    /// Both at once, a few hundred times: a blob that was put is found.
     @Test func `what is put while it is swept is there afterwards`() throws {
         var removedCount = 0
         for number in 0..<300 {

@@ -32,7 +32,8 @@ import Testing
         grow(.usual, count: 1_000, &random) { number, rungs in
             #expect(rungs.count == min(number, SnapshotLadder.usual.fileCount))
             guard let head = rungs.last?.sequence else { return }
-            // The dearest question lies right before a snapshot, and begins at the one before that.
+            // The most expensive position is right before a snapshot, and starts from the previous
+            // one.
             for (before, after) in zip([0] + rungs.map(\.sequence), rungs.map(\.sequence))
             where after <= head - 50_000 {
                 worst = max(worst, Double(after - before) / Double(head - after))

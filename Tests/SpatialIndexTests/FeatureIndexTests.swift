@@ -73,8 +73,7 @@ private struct HostileShapes {
         }
     }
 
-    /// A position on the grid, on an edge as nearly as doubles can say, or one step of a double
-    /// off.
+    /// A position on the grid, on an edge as exactly as doubles allow, or one step of a double off.
     mutating func position(_ coordinates: [Coordinate]) -> Coordinate {
         var position: Coordinate
         let index = Int.random(in: 0..<max(1, coordinates.count - 1), using: &random)
@@ -305,8 +304,8 @@ private struct Opened {
         #expect(mismatches.isEmpty, "seed \(Self.seed): \(mismatches.prefix(5))")
     }
 
-    /// Layers of one, two and three levels of blocks; positions all over and crowded together, the
-    /// same ones again, and some that are none.
+    /// Layers of one, two and three levels of blocks; positions all over and crowded together,
+    /// duplicates, and some invalid ones.
     @Test(arguments: [FeatureIndex.Kind.points, .lines, .areas], [3, 200, 1500])
     func `many positions are answered as one by one`(
         kind: FeatureIndex.Kind, features: Int
@@ -411,7 +410,7 @@ private struct Opened {
         for round in 0..<300 {
             var damaged = bytes
             for _ in 0..<Int.random(in: 1...4, using: &shapes.random) {
-                // The header has a checksum of its own; what lies behind it is looked at in use.
+                // The header has a checksum of its own; the rest is validated in use.
                 let place = Int.random(
                     in: (round.isMultiple(of: 8) ? 0 : 128)..<bytes.count, using: &shapes.random)
                 damaged[place] = UInt8.random(in: 0...255, using: &shapes.random)

@@ -39,7 +39,7 @@ private struct Blocks {
         }
     }
 
-    /// How many blocks a position meets on average, of those everywhere in a square of that side.
+    /// Mean number of blocks that a position meets, over a square of that side.
     func met(side: Double) -> Double {
         boxes.reduce(0) { sum, block in
             let width = (block.map(\.maxX).max() ?? 0) - (block.map(\.minX).min() ?? 0)
@@ -78,10 +78,10 @@ private struct Blocks {
         return (index, data)
     }
 
-    /// The areas of all blocks, by that of the square.
+    /// The areas of all blocks, relative to that of the square.
     ///
-    /// In the order of Hilbert's curve, as FlatGeobuf has it, a second implementation of both says
-    /// 1.40, in this one 1.11.
+    /// In Hilbert order, as in FlatGeobuf, a second implementation of both gives 1.40, in this one
+    /// 1.11.
     @Test(arguments: [1, 2, 3] as [UInt64])
     func `few blocks meet a position`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)

@@ -10,7 +10,7 @@ import Synchronization
 import Testing
 import Worker
 
-/// Operations that note what was begun; `spin` goes on until it is told to stop.
+/// Operations that record their starts; `spin` runs until it is cancelled.
 private final class Notes: Sendable {
     private let state = Mutex((begun: [String](), stopped: [String]()))
     var begun: [String] { state.withLock { $0.begun } }
@@ -136,7 +136,7 @@ private final class Notes: Sendable {
         let slots = WorkerSlots(taskCredit: 1, taskThreadCount: 1, chunkCount: 0)
         try await hub.startWorker(.identify, slots: slots, notes.operations)
 
-        // On a machine that is slow today the first limit may be over before the task begins.
+        // On a slow machine the first limit may pass before the task begins.
         var (limit, running) = (125, Failure?.none)
         while !notes.begun.contains("running"), limit < 60_000 {
             limit *= 2

@@ -13,7 +13,7 @@ import TestKit
 import Testing
 import Worker
 
-/// Operations that go on, a hundred side by side, until they are let go.
+/// Up to a hundred concurrent operations that run until they are released.
 private final class Crowd: Sendable {
     private let state = Mutex((isOpen: false, begun: [Int](), ended: 0))
     var begun: [Int] { state.withLock { $0.begun } }

@@ -24,7 +24,7 @@ import Testing
         #expect(backlog.isBrief == isBrief)
     }
 
-    /// Two workers that say how long their tasks take, ready to be given some.
+    /// Two workers with a given task time, ready for tasks.
     private func workers(
         _ hub: HubFixture, taskMicroseconds: Int?
     ) async throws -> [HandWorker] {
@@ -38,7 +38,7 @@ import Testing
         return workers
     }
 
-    /// Asks so much at once, has all of it answered, and says how many of the questions each worker
+    /// Sends a burst of tasks, has all of them answered, and returns the number that each worker
     /// got first.
     private func burst(
         _ round: Int, of count: Int, _ hub: HubFixture, _ workers: [HandWorker]
@@ -64,7 +64,7 @@ import Testing
         let hub = try await HubFixture()
         let workers = try await workers(hub, taskMicroseconds: taskMicroseconds)
 
-        // A slow machine lets a burst come drop by drop, which is then shared.
+        // On a slow machine a burst arrives one by one, and is then shared.
         var round = 0
         let isSeen = try await eventually {
             round += 1
@@ -94,8 +94,8 @@ import Testing
         let hub = try await HubFixture()
         let workers = try await workers(hub, taskMicroseconds: 5)
 
-        // A slow machine lets eight tasks come drop by drop, which are then shared: only a round
-        // that began with all of them at one worker says anything.
+        // On a slow machine eight tasks arrive one by one, and are then shared: only a round in
+        // which one worker got all of them first is evidence.
         var round = 0
         let isSeen = try await eventually {
             round += 1
@@ -106,8 +106,8 @@ import Testing
         for worker in workers { worker.kill() }
     }
 
-    /// Asks eight things at once and leaves them unanswered; whether all of them were given to one
-    /// worker and some came to the other when it handed back what it was asked for.
+    /// Sends eight tasks and leaves them unanswered; returns whether one worker got all of them
+    /// first and some moved to the other after a recall.
     private func isHandedOver(
         _ round: Int, _ hub: HubFixture, _ workers: [HandWorker]
     ) async throws -> Bool {
@@ -129,8 +129,8 @@ import Testing
                         return !texts.isDisjoint(with: sleeping.tasks)
                     })
             }
-            // What was handed back may be under way to the other still: it is answered when it has
-            // come.
+            // A returned task may still be in flight to the other worker: it is answered on
+            // arrival.
             let answering = Task {
                 while !Task.isCancelled {
                     for text in texts { for worker in workers { worker.answer(text) } }

@@ -34,7 +34,7 @@ import Worker
         subscript(text: String) -> Result<String, Failure>? { answers.withLock { $0[text] } }
     }
 
-    /// Has the worker hold the tasks, given in this order.
+    /// Has the worker hold the tasks, sent in this order.
     private func give(_ texts: [String], to worker: HandWorker, _ asker: Asker) async {
         for text in texts {
             asker.ask(text)
@@ -120,7 +120,7 @@ import Worker
         for (place, text) in innocents.enumerated() {
             #expect(await eventually { worker.tasks.count == place + 1 })
             #expect(worker.tasks.last == text)
-            // What was asked later waits.
+            // Later requests wait.
             if place == 0 { asker.ask("later") }
             #expect(await eventually { await isWaiting(hub, atLeast: 1) })
             worker.answer(text)

@@ -10,12 +10,12 @@ import Testing
 @testable import Supervisor
 
 /// Clients and workers of one pool around a dispatcher, as one random story: tasks of all lengths,
-/// some of which end their workers, clients that leave or take straight answers, workers that come,
-/// die, drain and refuse, lanes without room.
+/// some of which end their workers, clients that leave or take straight answers, workers that
+/// register, die, drain and refuse, lanes without room.
 ///
-/// Messages of one worker arrive in order, each some time after it was sent.
+/// Messages of one worker arrive in order, each with a delay.
 struct DispatcherSimulation {
-    /// What a worker has been sent, or has sent.
+    /// A message to or from a worker.
     private enum Letter {
         case task(DispatchedTask, UUID)
         case cancel(UUID), recall(UUID), inquire(UUID)
@@ -44,7 +44,7 @@ struct DispatcherSimulation {
     private var nextSerial: UInt64 = 0
     /// Tasks whose clients wait.
     private var waiting: [UInt64: DispatchedTask] = [:]
-    /// What the hub keeps of tasks, until it answers, refuses or forgets them.
+    /// Tasks that the hub keeps until it answers, refuses or forgets them.
     private(set) var requests: Set<UInt64> = []
     /// Those of them whose clients are gone or have their answers.
     private var over: Set<UInt64> = []
@@ -195,7 +195,7 @@ struct DispatcherSimulation {
             }
             return false
         }
-        // What it had sent comes first.
+        // Its earlier messages come first.
         let sent = post.filter { $0.worker == instance }.sorted {
             ($0.at, $0.order) < ($1.at, $1.order)
         }
@@ -288,7 +288,7 @@ struct DispatcherSimulation {
         send(.done(id), from: instance, after: Int64.random(in: length, using: &random))
     }
 
-    /// Takes a task off its queue and begins the next; nil when it is not there.
+    /// Removes a task from its queue and begins the next; nil for an unknown task.
     private mutating func remove(_ id: UUID, _ instance: UUID) -> DispatchedTask? {
         guard var worker = workers[instance] else { return nil }
         if let index = worker.queue.firstIndex(where: { $0.dispatch == id }) {
@@ -310,7 +310,7 @@ struct DispatcherSimulation {
     private mutating func finish(_ id: UUID, _ instance: UUID) {
         guard let task = remove(id, instance) else { return }
         if task.isStraight, Int.random(in: 0..<20, using: &random) > 0 {
-            // The client says so later, unless it leaves or stands still.
+            // The client confirms later, unless it leaves or is stopped.
             if waiting.removeValue(forKey: task.serial) != nil {
                 answers += 1
                 if Int.random(in: 0..<20, using: &random) > 0 {
@@ -360,7 +360,7 @@ struct DispatcherSimulation {
         }
     }
 
-    /// Clients come no more; until no client waits, at most so many steps.
+    /// No new clients; until no client waits, at most that many steps.
     mutating func end() {
         if workers.isEmpty { start() }
         for _ in 0..<200_000 where !waiting.isEmpty {

@@ -58,21 +58,21 @@ final class HandWorker: Sendable {
 
     var instance: UUID { bus.instance }
 
-    /// The tasks it has been given.
+    /// Tasks received.
     var orders: [TaskOrder] {
         messages.withLock {
             $0.compactMap { if case .task(let order) = $0 { order } else { nil } }
         }
     }
 
-    /// The tasks it has been asked to hand back.
+    /// Tasks recalled from it.
     var recalls: [UUID] {
         messages.withLock {
             $0.compactMap { if case .recall(let task) = $0 { task } else { nil } }
         }
     }
 
-    /// The tasks it has been given, by what they say.
+    /// Tasks received, by their text.
     var tasks: [String] { orders.map { String(decoding: $0.work.payload, as: UTF8.self) } }
 
     /// The last task of that text.
@@ -92,7 +92,7 @@ final class HandWorker: Sendable {
     /// Hands back a recalled task.
     func handBack(_ task: UUID) { report(.refused(task: task, isLong: false)) }
 
-    /// Says that a task takes long, and hands it back or not.
+    /// Reports a long task, and returns it or not.
     func tellLong(_ text: String, isRefused: Bool = false) {
         guard let id = task(text)?.work.id else { return }
         report(isRefused ? .refused(task: id, isLong: true) : .tookLong(task: id))

@@ -42,7 +42,7 @@ final class HubFixture: Sendable {
         try await startSupervisor(timing)
     }
 
-    /// Patience that lets tests end soon, but with workers that may be slow to come.
+    /// Timing for short tests that still tolerates slow workers.
     static var quick: SupervisorTiming {
         var timing = SupervisorTiming()
         timing.adoption = .seconds(4)
@@ -51,7 +51,7 @@ final class HubFixture: Sendable {
         return timing
     }
 
-    /// With a worker for plans and sums and so many for rows, each of which does one chunk at a
+    /// With a worker for plans and sums and several for rows, each of which does one chunk at a
     /// time.
     static func forJobs(
         rowWorkers: Int = 1
@@ -78,7 +78,7 @@ final class HubFixture: Sendable {
         parts.withLock { $0.log = (service, bus) }
     }
 
-    /// As soon as the stopped one has let go of its file.
+    /// Restarts once the stopped one has released its file.
     func restartLog() async throws {
         _ = try await eventually {
             do {
@@ -115,12 +115,12 @@ final class HubFixture: Sendable {
         }
     }
 
-    /// As a kill: its sockets close, nothing is said.
+    /// Like a kill: its sockets close without a message.
     func stopSupervisor() {
         parts.withLock { $0.supervisor.take() }?.bus.stop()
     }
 
-    /// As SIGTERM: says what it left.
+    /// Like SIGTERM; returns the summary.
     func drainSupervisor(limit: Duration) async -> DrainSummary? {
         guard let (service, bus) = parts.withLock({ $0.supervisor.take() }) else { return nil }
         let summary = await service.drain(limit: limit)
@@ -247,7 +247,7 @@ extension WorkerSlots {
     static let oneChunk = WorkerSlots(taskCredit: 0, taskThreadCount: 0, chunkCount: 1)
 }
 
-/// Waits until `condition` holds, asking every few milliseconds; false after `limit`.
+/// Waits until `condition` holds, polling every few milliseconds; false after `limit`.
 func eventually(
     within limit: Duration = .seconds(60), _ condition: () async throws -> Bool
 ) async rethrows -> Bool {
@@ -259,9 +259,9 @@ func eventually(
     return try await condition()
 }
 
-/// A job kind for tests: `rows` chunks that each wait until the gate lets them, then a sum.
+/// A job kind for tests: `rows` chunks that each wait for the gate, then a sum.
 struct TestKind: Sendable {
-    /// Chunks that may end; every chunk takes one.
+    /// A gate with one pass per chunk.
     let gate = Gate()
 
     final class Gate: Sendable {

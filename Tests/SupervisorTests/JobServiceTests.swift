@@ -11,7 +11,7 @@ import Testing
 import Worker
 
 @Suite(.timeLimit(.minutes(5))) struct JobServiceTests {
-    /// What must hold of a job's record, however it went.
+    /// Invariants of a job's record.
     private func checkRecord(
         _ events: [RecordedEvent], completed: Int, end: String
     ) {

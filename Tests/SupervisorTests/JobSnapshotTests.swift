@@ -115,7 +115,7 @@ import Worker
             ClaimRequest(category: "job", instance: .timeOrdered(), holder: "test"))
         var rest = story.records.filter { $0.stream.category == "job" }[...]
         while let first = rest.first {
-            // What follows on one stream in one append.
+            // Consecutive events of one stream in one append.
             let run = rest.prefix(500).prefix { $0.stream == first.stream }
             try await log.append(
                 [

@@ -18,7 +18,7 @@ import Worker
         "tried": { _, payload in payload.isEmpty ? nil : payload }
     ]
 
-    /// Long work that goes on until it is let go or told to stop, and notes of what was begun.
+    /// Long work that runs until it is released or cancelled, with a record of its starts.
     private final class Bench: Sendable {
         private let state = Mutex((begun: [String](), isOpen: false))
         var begun: [String] { state.withLock { $0.begun } }
@@ -136,7 +136,7 @@ import Worker
                 .identify, slots: slots, bench.operations, tried: Self.tried, long: Self.long)
         }
         try await hub.waitForWorkers(2)
-        // What is tried first gives its place up as well.
+        // A task that is tried first gives up its place as well.
         func ask(_ number: Int) -> Task<String, any Error> {
             Task {
                 number % 4 == 0
@@ -146,7 +146,7 @@ import Worker
         var waiting: [Task<String, any Error>] = []
         for number in 0..<2 {
             waiting.append(ask(number))
-            // Each goes to who has nothing long to do.
+            // Each goes to a worker without long work.
             #expect(await eventually { benches.flatMap(\.begun).count == number + 1 })
         }
         waiting += (2..<40).map(ask)

@@ -27,7 +27,7 @@ import Worker
         }
     }
 
-    /// A worker that has been given twenty tasks, and their answers.
+    /// A worker with twenty tasks, and their answers.
     private func twentyAsked(
         _ hub: HubFixture, credit: Int = 32
     ) async throws -> (HandWorker, Task<Set<String>, any Error>) {
@@ -246,7 +246,7 @@ import Worker
         }
         defer { subscriber.close() }
 
-        // Until the supervisor knows of the watcher.
+        // Waits until the watcher is registered with the supervisor.
         #expect(
             try await eventually {
                 _ = try await hub.task("echo", "seen", map: "Town")

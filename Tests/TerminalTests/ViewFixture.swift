@@ -109,7 +109,7 @@ enum ViewFixture {
             sequence: 9)
     }
 
-    /// A view of the map with every fetch answered, as long as it asks.
+    /// A view of the map with all of its fetches answered.
     static func view(columns: Int = 80, rows: Int = 24) throws -> ViewModel {
         var view = ViewModel(map: world)
         settle(&view, view.handle(.resized(columns: columns, rows: rows)))

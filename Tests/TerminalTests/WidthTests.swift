@@ -19,7 +19,7 @@ import Testing
         wcwidth = unsafe unsafeBitCast(try #require(symbol), to: Width.self)
     }
 
-    /// The columns that a terminal takes for a line, code point by code point.
+    /// The number of columns of a line in a terminal, code point by code point.
     private func measured(_ text: some StringProtocol) -> Int {
         text.unicodeScalars.reduce(0) { $0 + max(0, Int(wcwidth(wchar_t($1.value)))) }
     }
@@ -29,7 +29,7 @@ import Testing
         for value in UInt32(0x20)..<0x11_0000 {
             guard let scalar = Unicode.Scalar(value) else { continue }
             let known = Int(wcwidth(wchar_t(value)))
-            // What says of itself that it stands before a number is not shown as it is.
+            // Prepended format characters, such as the Arabic number sign, are escaped.
             let isPrepended = known == 1 && scalar.properties.generalCategory == .format
             // U+1171E has another category since.
             if known < 0 || isPrepended || value == 0x1171E { continue }

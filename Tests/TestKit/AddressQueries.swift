@@ -4,13 +4,13 @@
 import Foundation
 import Platform
 
-/// An address as a table states it, and the ways people write it.
+/// An address of a table, with its usual spellings.
 public struct AddressQuery: Sendable {
     /// One way to write an address.
     public enum Kind: String, CaseIterable, Sendable {
         /// As the table has it.
         case exact
-        /// The same without the postcode.
+        /// The full address without the postcode.
         case withoutPostcode
         /// Small ASCII letters.
         case plain
@@ -35,8 +35,8 @@ public struct AddressQuery: Sendable {
     public var latitude: Double
     /// In degrees.
     public var longitude: Double
-    /// Whether people there write the postcode before the town and shorten as in French, or after
-    /// it and a comma, and shorten as in the United States.
+    /// Whether the postcode is written before the town, with French abbreviations, or after it and
+    /// a comma, with those of the United States.
     public var hasPostcodeFirst: Bool
 
     /// Makes an address.

@@ -17,7 +17,7 @@ public struct CambridgeAddresses {
         /// A point of the parcel.
         public var location: Coordinate
 
-        /// As somebody asks for it.
+        /// The address as typed in a search.
         public var text: String { "\(number) \(street), Cambridge MA" }
     }
 
@@ -42,11 +42,11 @@ public struct CambridgeAddresses {
         }
     }
 
-    /// How far an answer is from the truth.
+    /// Distances of answers from the truth.
     public struct Distances {
         /// Ascending, in metres.
         public var meters: [Double]
-        /// How many were asked.
+        /// Number of addresses.
         public var count: Int
 
         /// Of those found; `share` 0.5 is the median.
@@ -63,7 +63,7 @@ public struct CambridgeAddresses {
         }
     }
 
-    /// Asks for every row of one half, or all, with `ask`; answers of the kinds in `types` count.
+    /// Geocodes every row of one half, or all, with `ask`; answers of the kinds in `types` count.
     public func distances(
         half: Int? = nil, types: Set<String>, _ ask: (Row) throws -> Candidate?
     ) rethrows -> Distances {

@@ -15,7 +15,7 @@ public struct CambridgeCorners {
         public var first: String
         /// The other.
         public var second: String
-        /// Where the city has them.
+        /// The corner's positions in the city's data.
         public var places: [Coordinate]
     }
 

@@ -4,13 +4,11 @@
 public import CairnModel
 internal import Geometry
 
-/// Random features that are edited at random, told as GeoJSON for an import and as the edits of a
-/// layer.
+/// Random features with random edits, as GeoJSON for an import and as the edits of a layer.
 ///
-/// What a layer holds after edits is what an import of ``geoJSON`` then holds: the two ways share
-/// no code.
+/// After edits a layer holds the same as an import of ``geoJSON``: the two ways share no code.
 public struct EditedFeatures {
-    /// What features are.
+    /// The kind of the features.
     public enum Kind: CaseIterable, Sendable { case points, lines, areas }
 
     private struct Feature {
@@ -62,7 +60,7 @@ public struct EditedFeatures {
     /// The features, each as a GeoJSON text.
     public var geoJSON: [String] { ids.map { text($0) } }
 
-    /// The edits that lie over a dataset made of all up to a sequence number.
+    /// Drops the edits that a dataset includes, up to a sequence number.
     public mutating func forget(through position: Int64) {
         edits.changes.removeAll { $0.sequence <= position }
     }
@@ -104,7 +102,7 @@ public struct EditedFeatures {
             case _ where feature.parts.isEmpty: nil
             case .points: .point(feature.parts[0][0][0])
             case .lines: .polyline(paths: feature.parts[0])
-            // What is a hole, and whose, follows from how the rings lie.
+            // Holes and their shells follow from the position of the rings.
             case .areas:
                 .polygon(
                     rings: feature.parts.map { $0[0] } + feature.parts.flatMap { $0.dropFirst() })

@@ -21,10 +21,10 @@ public struct Gate: Sendable {
         guard maker.terminationStatus == 0 else { throw Fault(operation: "mkfifo", path: path) }
     }
 
-    /// Waits until a thread stands at the gate; closing what it returns lets it go on.
+    /// Waits until a thread blocks at the gate; closing the returned handle releases it.
     public func arrival() async throws -> FileHandle {
         let opened: FileHandle? = await withCheckedContinuation { continuation in
-            // Opening blocks until somebody reads.
+            // Opening blocks until there is a reader.
             Thread.detachNewThread { [path] in
                 continuation.resume(returning: FileHandle(forWritingAtPath: path))
             }

@@ -11,13 +11,13 @@ internal import Synchronization
 /// A shell watches over it, which sees that the owner is gone when its standard input ends. So
 /// nothing is left when the tests themselves are killed.
 public final class GuardedDirectory: Sendable {
-    /// The directory; nobody else's path begins with it.
+    /// The directory; no other path starts with it.
     public let path: String
     private let watch: Mutex<Watch?>
 
     /// Started in `init`, ended once.
     private struct Watch: @unchecked Sendable {
-        // Whoever takes it out of the mutex is alone with it.
+        // The owner that takes it out of the mutex has it alone.
         let shell: Process
         let input: Pipe
     }
@@ -48,14 +48,14 @@ public final class GuardedDirectory: Sendable {
 
     deinit { end() }
 
-    /// The shell's own arguments do not name the directory; grep's do, which is over when it is
-    /// killed.
+    /// The shell's own arguments do not contain the directory; those of grep do, which ends when it
+    /// is killed.
     ///
-    /// While the kernel puts one program in another's place, a process has neither arguments nor
-    /// environment, also after whoever started it has been told that it runs. So the end has come
-    /// when three rounds in a row found nobody, and nobody between two programs (no arguments, but
-    /// a program: the kernel's own threads and the dead have none). Reading a program may wait for
-    /// the disk: after a hundred rounds, five seconds, nobody is waited for any more.
+    /// During `exec` a process has neither arguments nor environment, also after its parent has
+    /// been notified that it runs. So all have ended when three rounds in a row find no process
+    /// with the directory, and none in between (no arguments, but a program: kernel threads and
+    /// zombies have none). Reading a program may wait for the disk: after a hundred rounds, five
+    /// seconds, the wait ends.
     private static let script = #"""
         read -r path
         cat >/dev/null

@@ -4,10 +4,10 @@
 import Foundation
 import Glibc
 
-/// Files that lie outside of what a program is given, a server, and what became of both.
+/// Files outside of a program's input, a server, and a record of access to both.
 ///
-/// The kernel says of every file below ``path`` when it is opened, and the server takes every
-/// connection; all are gone with the fixture.
+/// The kernel reports every opened file below ``path``, and the server accepts every connection;
+/// all are removed with the fixture.
 public final class Outside: @unchecked Sendable {
     // Written in init only.
     /// Where the files are.

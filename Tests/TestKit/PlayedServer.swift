@@ -51,7 +51,7 @@ public final class PlayedServer: @unchecked Sendable {
         process.waitUntilExit()
     }
 
-    /// What it was asked so far: one line a request, `METHOD path?query | authorization | body`.
+    /// Requests so far: one line each, `METHOD path?query | authorization | body`.
     public func log() throws -> [String] {
         let (data, _) = try Self.get(url + "/_log")
         return String(decoding: data, as: UTF8.self).split(separator: "\n").map(String.init)
@@ -60,7 +60,7 @@ public final class PlayedServer: @unchecked Sendable {
     /// Lets every request to `/gate` be answered, now and later.
     public func openGate() throws { _ = try Self.get(url + "/_open") }
 
-    /// How many requests to `/gate` there were at once, at most.
+    /// Largest number of concurrent requests to `/gate`.
     public func gatePeak() throws -> Int? {
         Int(String(decoding: try Self.get(url + "/_peak").0, as: UTF8.self))
     }

@@ -36,7 +36,7 @@ public final class RasterFixture: Sendable {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// What a tool refused.
+    /// The failure of a tool.
     public struct ProgramFailure: Error { var arguments: [String] }
 
     /// Writes a file; its path.
@@ -47,7 +47,7 @@ public final class RasterFixture: Sendable {
         return path
     }
 
-    /// Writes a picture of grey pixels, which says nothing of where it lies; its path.
+    /// Writes a picture of grey pixels without a georeference; returns its path.
     public func writePicture(_ rows: [[UInt8]], as name: String) throws -> String {
         let path = directory + "/" + name
         var data = Data("P5\n\(rows[0].count) \(rows.count)\n255\n".utf8)
@@ -56,7 +56,7 @@ public final class RasterFixture: Sendable {
         return path
     }
 
-    /// A GeoTIFF of one band of `rows`, whose lower left corner lies at `origin`.
+    /// A GeoTIFF of one band of `rows`, with its lower left corner at `origin`.
     public func geoTIFF(
         _ name: String, rows: [[Double]], origin: (x: Double, y: Double), cell: Double, wkid: Int,
         type: String = "Float64", noData: Double? = nil
@@ -76,7 +76,7 @@ public final class RasterFixture: Sendable {
         return path
     }
 
-    /// The values of a band as `gdallocationinfo` tells them; nil off the raster.
+    /// The values of a band by `gdallocationinfo`; nil off the raster.
     public func values(
         _ path: String, band: Int, at places: [(x: Double, y: Double)], isWGS84: Bool = false
     ) throws -> [Double?] {

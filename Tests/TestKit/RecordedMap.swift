@@ -6,7 +6,7 @@ internal import Foundation
 internal import Geometry
 internal import Synchronization
 
-/// One map as a log in memory has it, an event a second from 1970 on, and a click to ask it.
+/// One map of a log in memory, with an event a second from 1970 on, and a click on it.
 public final class RecordedMap: Sendable {
     /// Its name.
     public let name: MapName
@@ -15,7 +15,7 @@ public final class RecordedMap: Sendable {
 
     /// A log with the map's creation.
     ///
-    /// - Parameter hear: Told each event once it is in the log, the first within this call.
+    /// - Parameter hear: Receives each event once it is in the log, the first within this call.
     public init(
         _ name: String = "World", hear: @escaping @Sendable (RecordedEvent) -> Void
     ) throws {
@@ -50,7 +50,7 @@ public final class RecordedMap: Sendable {
         try append(LayerLoaded(layer: id, properties: properties))
     }
 
-    /// The events that a request names, as the log gives them.
+    /// The events that a request names, in the order of the log.
     public func events(_ request: ReadRequest) -> [RecordedEvent] {
         records.withLock { request.events(of: $0) }
     }
@@ -79,7 +79,7 @@ public final class RecordedMap: Sendable {
 }
 
 extension ReadRequest {
-    /// What of a whole log the request names.
+    /// The events of a whole log that the request names.
     public func events(of records: [RecordedEvent]) -> [RecordedEvent] {
         Array(
             records.lazy.filter { record in

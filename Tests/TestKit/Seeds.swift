@@ -3,12 +3,12 @@
 
 internal import FoundationEssentials
 
-/// Which seeds a randomised test runs.
+/// The seeds of a randomised test.
 ///
-/// `CAIRN_SEED=7` repeats one, as a failure printed it; `CAIRN_SEEDS=10000` runs so many instead of
-/// the number the test gives.
+/// `CAIRN_SEED=7` repeats one, as printed by a failure; `CAIRN_SEEDS=10000` runs that many instead
+/// of the test's default.
 public enum Seeds {
-    /// The seeds from `first` on, `count` of them unless the environment says otherwise.
+    /// The seeds from `first` on, `count` of them unless the environment overrides it.
     public static func chosen(_ count: Int, from first: UInt64 = 1) -> [UInt64] {
         let environment = ProcessInfo.processInfo.environment
         if let one = environment["CAIRN_SEED"].flatMap(UInt64.init) { return [one] }

@@ -23,7 +23,7 @@ public final class TestSite: Sendable {
             path: "/tmp/cairn-t-\(UUID().uuidString.prefix(8).lowercased())")
     }
 
-    /// Where an executable was built; throws when it was not.
+    /// The path of an executable; throws when it was not built.
     public static func executable(_ name: String) throws -> String {
         let program = OwnProgram.path() ?? ""
         let path = program.split(separator: "/").dropLast().reduce("") { $0 + "/" + $1 }
@@ -70,8 +70,8 @@ public final class TestSite: Sendable {
         Glibc.kill(processID, number)
     }
 
-    /// Stops a process with SIGSTOP and waits until each of its threads stands still, so that
-    /// nothing sent to it from now on is seen before SIGCONT.
+    /// Stops a process with SIGSTOP and waits until all of its threads are stopped, so that no
+    /// later message is seen before SIGCONT.
     public func freeze(_ processID: Int32) {
         signal(processID, SIGSTOP)
         let folder = "/proc/\(processID)/task"
@@ -95,7 +95,7 @@ public final class TestSite: Sendable {
         process.waitUntilExit()
     }
 
-    /// Waits for a process to end by itself: its exit status, a signal's number made negative.
+    /// Waits for the end of a process: its exit status, or the negative number of a signal.
     public func waitForExit(_ processID: Int32) -> Int32? {
         guard let process = running.withLock({ $0.removeValue(forKey: processID) }) else {
             return nil
@@ -105,7 +105,7 @@ public final class TestSite: Sendable {
         return process.terminationReason == .uncaughtSignal ? -status : status
     }
 
-    /// What all processes have written so far, each under its name.
+    /// Output of all processes so far, each under its name.
     public func output() -> String {
         let folder = path + "/out"
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
@@ -115,7 +115,7 @@ public final class TestSite: Sendable {
         }.joined()
     }
 
-    /// Kills whatever still runs and removes the directory.
+    /// Kills all running processes and removes the directory.
     public func end() {
         let left = running.withLock { running in
             defer { running = [:] }

@@ -166,7 +166,7 @@ struct Document: Sendable {
         }
     }
 
-    /// The anchors that GitHub gives its headings.
+    /// The anchors of its headings on GitHub.
     var anchors: Set<String> {
         Set(
             prose.filter { $0.text.hasPrefix("#") }.map { line in

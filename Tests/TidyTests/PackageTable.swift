@@ -4,8 +4,8 @@
 import Foundation
 import TestKit
 
-/// The target table of `Package.swift`, read as text: which target stands in which tier and what it
-/// says it depends on.
+/// The target table of `Package.swift`, read as text: the tier of each target and its declared
+/// dependencies.
 struct PackageTable {
     struct Row {
         var name: String
@@ -22,7 +22,7 @@ struct PackageTable {
     ]
 
     var rows: [String: Row] = [:]
-    /// What each test target depends on of the package.
+    /// Dependencies of each test target on the package.
     private(set) var tests: [(name: String, dependencies: Set<String>)] = []
 
     /// Modules that a named product brings.
@@ -37,7 +37,7 @@ struct PackageTable {
         ],
     ]
 
-    /// What any target may import without saying so.
+    /// Modules that every target may import without listing them.
     static let toolchain: Set<String> = [
         "Swift", "Synchronization", "Glibc", "FoundationEssentials", "Foundation", "Dispatch",
     ]
@@ -125,9 +125,9 @@ struct SourceFile: Sendable {
         var isComment: Bool { text.trimmingPrefix(while: \.isWhitespace).hasPrefix("//") }
     }
 
-    /// The lines with a word in them, wherever in the line.
+    /// The lines that contain a word.
     ///
-    /// Bytes are compared: most files have none, and going through characters takes most of a
+    /// Bytes are compared: most files have none, and iterating over characters takes most of a
     /// minute.
     func lines(with word: String) -> [Line] { Self.lines(with: word, in: text) }
 
@@ -177,7 +177,7 @@ enum Repository {
         return paths.sorted()
     }
 
-    /// What the tests look at, read once.
+    /// The files checked, read once.
     static let sources = Result { try swiftFiles(below: "Sources") }
 
     static func swiftFiles(below folder: String) throws -> [SourceFile] {

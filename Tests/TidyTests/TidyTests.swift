@@ -65,8 +65,7 @@ import Testing
         }
     }
 
-    /// What a target depends on for nothing is in its programs all the same, with the C libraries
-    /// it needs.
+    /// An unused dependency is linked all the same, with the C libraries it needs.
     @Test func `every arrow of the table is an import`() {
         let imports = Dictionary(grouping: sources, by: target(of:))
             .mapValues { Set($0.flatMap(\.imports)) }
@@ -79,7 +78,7 @@ import Testing
         }
     }
 
-    /// What a test target lists for nothing is built before it.
+    /// An unused dependency of a test target is built before it.
     @Test func `every dependency of a test target is an import`() throws {
         #expect(table.tests.count > 30)
         for target in table.tests {
@@ -134,7 +133,7 @@ import Testing
             "MapState", "Identify", "Locator", "Jobs", "JobKinds", "Expression", "Dataset",
         ]
         let machinery: Set<String> = ["Bus", "ZeroMQ", "EventLog", "SQLite", "Daemon"]
-        // What is imported may be a database, which is looked into before GDAL is.
+        // An imported file may be a database, which is examined before GDAL opens it.
         let exceptions = ["Sources/Kernel/Dataset/Sources/SourceExamination.swift": ["SQLite"]]
         for file in sources where engines.contains(target(of: file)) {
             let arrows = machinery.intersection(file.imports)

@@ -11,7 +11,7 @@ import Testing
 @testable import Worker
 
 @Suite(.timeLimit(.minutes(3))) struct ComputeThreadsTests {
-    /// Work that waits until it is told to go on, and work that does not.
+    /// Work that waits until it is released, and work that does not.
     private final class Bench: Sendable {
         let gate = BlockingQueue<Void>(capacity: 1_000)
         let results: AsyncStream<String>
@@ -110,13 +110,13 @@ import Testing
 }
 
 @Suite(.timeLimit(.minutes(3))) struct TaskTurnTests {
-    /// What a turn came to, and whether it was over before.
+    /// The outcome of a turn, and whether it was over before.
     private final class Trial: Sendable {
         let outcomes: AsyncStream<String>
         private let gate = BlockingQueue<Void>(capacity: 10)
         let threads: ComputeThreads
 
-        /// A turn of no time at all, which looks once nobody waits and once somebody does.
+        /// A turn of zero length, which checks once without a waiting task and once with one.
         init(keeps: Bool) throws {
             let (outcomes, feed) = AsyncStream.makeStream(of: String.self)
             self.outcomes = outcomes

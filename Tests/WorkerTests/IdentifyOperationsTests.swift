@@ -85,7 +85,7 @@ private func ask(
             remotes: RemoteServices(credentials: history.site.credentials)
         ) { [history] request throws(Failure) in
             let events = history.read(request)
-            // They come here after the log has told of them.
+            // They arrive here after their publication by the log.
             Task { for event in events { late.ingest([event], upTo: event.globalPosition) } }
             return events
         }
@@ -217,7 +217,7 @@ private func ask(
         let far = ArcGISSource(url: server.url + "/features/hang/FeatureServer/0")
         let loader = RemoteServices(credentials: history.site.credentials)
         try history.map.add(.featureService(far), try loader.load(.featureService(far)), as: 1)
-        // Nothing that waits ends by itself while the test runs.
+        // No wait times out while the test runs.
         let operations = try history.operations(askTimeout: .seconds(1_000))
         let (results, feed) = AsyncStream.makeStream(of: Result<Data, Failure>?.self)
         let threads = try ComputeThreads(
@@ -260,7 +260,7 @@ private func ask(
         let far = WMSSource(url: server.url + "/half", layers: ["roads"])
         let loader = RemoteServices(credentials: history.site.credentials)
         try history.map.add(.wms(far), try loader.load(.wms(far)), as: 1)
-        // Nothing that waits ends by itself while the test runs.
+        // No wait times out while the test runs.
         let operations = try history.operations(askTimeout: .seconds(1_000))
         let (results, feed) = AsyncStream.makeStream(of: Data.self)
         let threads = try ComputeThreads(

@@ -15,7 +15,7 @@ import Testing
 @testable import Worker
 @testable import WorkerPools
 
-/// A site with locators, and which file each name stands for.
+/// A site with locators, and the file of each name.
 private final class Names: Sendable {
     let site: Site
     let published = Mutex<[String: LocatorPublished]>([:])
@@ -27,7 +27,7 @@ private final class Names: Sendable {
 
     deinit { try? FileManager.default.removeItem(atPath: site.path) }
 
-    /// Builds a locator that knows one town, and publishes it.
+    /// Builds a locator with one town, and publishes it.
     @discardableResult
     func publish(_ name: String, town: String) throws -> ContentID {
         let source = site.path + "/\(town).tsv"

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Worker
 
-/// What a worker says of how long its tasks take.
+/// A worker's report of the duration of its tasks.
 @Suite struct TaskTimesTests {
     @Test func `the mean is of the tasks since it was asked for last, rounded up`() {
         var times = TaskTimes()

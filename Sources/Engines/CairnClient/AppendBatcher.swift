@@ -7,31 +7,28 @@ internal import FoundationEssentials
 internal import Platform
 internal import Synchronization
 
-/// Has small appends that come while some are under way travel together as the next one, as Nagle's
-/// algorithm (RFC 896) has bytes.
+/// Batches small appends that arrive while others are in flight, like Nagle's algorithm (RFC 896).
 ///
-/// A producer that is faster than the disk then costs one message, one place in a commit and one
-/// answer for as many appends as have come meanwhile. Nothing waits for a timer: what comes first
-/// goes at once, and what has gathered goes with its answer, or before that when it is a full
-/// message.
+/// A producer faster than the disk then costs one message, one place in a commit and one answer per
+/// batch. There is no timer: the first append leaves at once, a batch leaves with the previous
+/// answer, or earlier when it is a full message.
 ///
-/// Only appends that expect nothing of their streams are joined, under the same claim. They are in
-/// the log together or not at all, side by side in the order in which they came, so each has the
-/// result that it would have had alone. Where the log refuses them together, or has them already,
-/// each is asked for alone and has its own refusal or result.
+/// Only appends without expected versions and under the same claim are batched. A batch is
+/// committed as a whole, in order of arrival, so each append has the result that it would have had
+/// alone. Where the log refuses a batch, or has it already, each append is retried alone and has
+/// its own refusal or result.
 final class AppendBatcher: Sendable {
-    /// So many appends, events or bytes make a message full, so that it waits for nothing.
+    /// A message is full at this many appends, events or bytes.
     ///
-    /// What is as large alone is not joined; so no message has twice as much, which is far from
-    /// what the log accepts.
+    /// A larger append is not batched; so no message has twice as much, far below the limit of the
+    /// log.
     static let fullAppendCount = 64
     static let fullEventCount = 256
     static let fullByteCount = 128 << 10
-    /// So many messages are under way before what comes has to wait: the log finds the next one
-    /// when it has written one, while answers and appends are on their way.
+    /// Limit of messages in flight: the log always has the next one queued while answers and
+    /// appends are on their way.
     static let underWayBound = 16
-    /// How long an answer is waited for; at most twice as long goes by until an append is known to
-    /// have had none.
+    /// Timeout of an answer; an append is known to have failed after at most twice as long.
     static let patience = Duration.seconds(2)
 
     private struct State {
@@ -69,10 +66,10 @@ final class AppendBatcher: Sendable {
 
     init(_ requester: Requester) { self.requester = requester }
 
-    /// Appends together with others; nil when that has not come to an answer for this one: then it
-    /// must be asked for alone, and may be in the log already.
+    /// Appends in a batch; nil when the batch had no result for this append: it must be retried
+    /// alone, and may be in the log already.
     ///
-    /// Throws `cancelled`: then it may be in the log or not.
+    /// Throws `cancelled`: the append may or may not be in the log.
     func append(_ request: AppendRequest) async throws(Failure) -> AppendResult? {
         guard let append = try JoinedAppend(request) else { return nil }
         let result = await withTaskCancellationHandler {
@@ -86,7 +83,7 @@ final class AppendBatcher: Sendable {
         return try result.get()
     }
 
-    /// The same without waiting; `completion` is called once, on the bus thread or before this
+    /// Appends without suspending; `completion` is called once, on the bus thread or before this
     /// returns.
     func append(
         _ request: AppendRequest,
@@ -132,9 +129,9 @@ final class AppendBatcher: Sendable {
         }
     }
 
-    /// On the bus thread, or wherever the question could not even be handed over.
+    /// Completes a batch, on the bus thread or wherever sending it failed.
     private func finish(_ appends: [JoinedAppend], _ result: Result<AppendResult, Failure>) {
-        // A log that does not answer keeps nobody else waiting here.
+        // An unresponsive log must not block further batches.
         let isAway = if case .failure(let failure) = result { failure.isRetriable } else { false }
         let (next, left) = state.withLock { state -> ([JoinedAppend], [JoinedAppend]) in
             state.underWayCount -= 1
@@ -148,7 +145,7 @@ final class AppendBatcher: Sendable {
         if !next.isEmpty { send(next) }
         switch result {
         case .success(let whole) where whole.isRepeat && appends.count > 1:
-            // What lies side by side may have been committed at different times.
+            // Adjacent events may have been committed at different times.
             for append in appends { append.end(.success(nil)) }
         case .success(let whole):
             var first = whole.firstPosition
@@ -160,7 +157,7 @@ final class AppendBatcher: Sendable {
                 append.end(.success(own))
             }
         case .failure(let failure):
-            // In JSON it may be understood.
+            // The log may understand it as JSON.
             let isFinal =
                 appends.count == 1 && !failure.isRetriable && failure.code != .invalidParameter
             for append in appends { append.end(isFinal ? .failure(failure) : .success(nil)) }
@@ -181,7 +178,7 @@ final class AppendBatcher: Sendable {
         (try? RequestMetadata(operation: Operation.append.name).wireForm()) ?? Data()
 }
 
-/// One caller's append, in bytes, and who waits for it.
+/// One caller's append, encoded, with its completion.
 private final class JoinedAppend: Sendable {
     typealias Outcome = Result<AppendResult?, Failure>
 
@@ -197,7 +194,7 @@ private final class JoinedAppend: Sendable {
     let epochs: [String: Int64]?
     private let wait = Mutex(Wait.notYet)
 
-    /// Nil for what is not joined.
+    /// Nil for an append that cannot be batched.
     init?(_ request: AppendRequest) throws(Failure) {
         let eventCount = request.appends.reduce(0) { $0 + $1.events.count }
         let isSmall =
@@ -214,7 +211,7 @@ private final class JoinedAppend: Sendable {
         epochs = request.epochs
     }
 
-    /// Who waits; false when there is nothing more to wait for.
+    /// Registers the completion; false when the outcome is known already.
     func wait(_ completion: @escaping @Sendable (Outcome) -> Void) -> Bool {
         let over = wait.withLock { wait -> Outcome? in
             if case .over(let outcome) = wait { return outcome }

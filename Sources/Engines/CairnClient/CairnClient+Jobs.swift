@@ -7,17 +7,17 @@ internal import Platform
 internal import Synchronization
 
 extension CairnClient {
-    /// How long the site of a followed job may be away at a stretch.
+    /// Default limit of one outage of a followed job's site.
     public static let outage = Duration.seconds(600)
 
-    /// Goes on with a job from a ticket, in this or any other process that reaches the site, to its
-    /// end or until `handle` says false.
+    /// Follows a job from a ticket, in any process that reaches the site, until its end or until
+    /// `handle` returns false.
     ///
-    /// What the ticket has not sent yet is sent first. Every message after the ticket is told once,
-    /// and progress never falls. A site that is away is waited for. Throws what `handle` throws,
-    /// and `Failure`: `unavailable` when the site was away for `patience` (the job may go on there,
-    /// and the last ticket is still good), `notFound`, `conflict` when the site's log is an older
-    /// copy or has been restored since the ticket was given, `cancelled`.
+    /// What the ticket has not sent yet is sent first. Every message after the ticket is delivered
+    /// once, and progress never falls. Outages are waited out. Throws what `handle` throws, and
+    /// `Failure`: `unavailable` after an outage of `patience` (the job may go on there, and the
+    /// last ticket is still good), `notFound`, `conflict` when the site's log is an older copy or
+    /// has been restored since the ticket was given, `cancelled`.
     ///
     /// ```swift
     /// let ticket = JobTicket(site: site.identity.siteID, submitting: submission)
@@ -57,7 +57,7 @@ extension CairnClient {
     }
 }
 
-/// The newest of what is published of a job, for one who waits for it.
+/// Mailbox for the latest published state of a job.
 private final class LatestJob: Sendable {
     private let job = Mutex<JobDescription?>(nil)
     private let signal = TaskSignal()
@@ -67,7 +67,7 @@ private final class LatestJob: Sendable {
         signal.raise()
     }
 
-    /// Waits for one that was not taken before, at most so long; throws `Failure` (`cancelled`).
+    /// Waits up to `limit` for a state not taken before; throws `Failure` (`cancelled`).
     func take(within limit: Duration) async throws(Failure) -> JobDescription? {
         let end = ContinuousClock.now + limit
         while true {

@@ -5,14 +5,14 @@ public import CairnModel
 public import MapState
 internal import Synchronization
 
-/// Reading maps: folded here from the log, so no other service has to answer.
+/// Reads of maps: folded here from the log, so no other service has to answer.
 extension CairnClient {
-    /// The maps and locators of the site now, or as they were.
+    /// The maps and locators of the site now, or at a past moment.
     ///
-    /// The first call begins to follow the log and waits until it has been read; later ones answer
+    /// The first call starts to follow the log and waits until it is caught up; later calls answer
     /// from memory. With `minSequence`, the result of a command for example, it waits until that
-    /// change is known. Throws `Failure`: `timedOut`, `invalidParameter` for a sequence number that
-    /// lies ahead, `corrupt` or `newerVersion` for a log that cannot be followed.
+    /// change is known. Throws `Failure`: `timedOut`, `invalidParameter` for a sequence number
+    /// ahead of the log, `corrupt` or `newerVersion` for a log that cannot be followed.
     public func maps(
         at moment: AsOf? = nil, minSequence: Int64? = nil, timeout: Duration = .seconds(5)
     ) async throws(Failure) -> MapsState {
@@ -34,10 +34,10 @@ extension CairnClient {
         return try await follower.position(of: moment)
     }
 
-    /// The follower behind ``maps(at:minSequence:timeout:)``; starts it when there is none yet, and
-    /// anew when the log it followed has been replaced.
+    /// The follower behind ``maps(at:minSequence:timeout:)``, started when missing and restarted
+    /// when its log has been replaced.
     ///
-    /// `onFault` is told what a follower that this call starts has to say, as `MapFollower` does.
+    /// `onFault` receives the faults of a follower started by this call, as in `MapFollower`.
     public func follow(
         onFault: @escaping @Sendable (Failure) -> Void = { _ in }
     ) throws(Failure) -> MapFollower {
@@ -55,15 +55,15 @@ extension CairnClient {
         return try result.get()
     }
 
-    /// The snapshots that maps begin at; nil for a client that knows no site.
+    /// The snapshots that maps start from; nil for a client without a site folder.
     public func mapSnapshots(_ log: LogReader) -> StateSnapshots<MapsState>? {
         site.map { StateSnapshots(site: $0, log: log, report: reportSnapshot) }
     }
 }
 
-/// What most readers want of the maps.
+/// Lookups of single maps and locators.
 extension CairnClient {
-    /// One map now, or as it was; nil when there is none of that name.
+    /// One map now, or at a past moment; nil when it does not exist.
     ///
     /// Waits and throws as ``maps(at:minSequence:timeout:)`` does.
     public func map(
@@ -75,7 +75,7 @@ extension CairnClient {
             timeout: timeout)
     }
 
-    /// One map now, or a past of it as it may be seen; nil when there is none of that name.
+    /// One map now, or a past of it as it may be seen; nil when it does not exist.
     ///
     /// Waits and throws as ``maps(at:minSequence:timeout:)`` does.
     public func map(
@@ -102,22 +102,22 @@ extension CairnClient {
         return (state.mapNames, state.locatorNames)
     }
 
-    /// The locator published last under that name, letter case apart; nil when there is none.
+    /// The latest published locator of that name, ignoring case; nil when it does not exist.
     public func locator(
         named name: String, timeout: Duration = .seconds(5)
     ) async throws(Failure) -> LocatorPublished? {
         try await maps(timeout: timeout).locator(named: name)
     }
 
-    /// The sequence number up to which the maps are known, once the log has been read as far as it
-    /// went; later, while the log is away, as far as it was heard.
+    /// The sequence number up to which the maps are known: after a first catch-up, and while the
+    /// log is away, as far as it was received.
     ///
     /// Waits and throws as ``maps(at:minSequence:timeout:)`` does.
     public func presentSequence(timeout: Duration = .seconds(5)) async throws(Failure) -> Int64 {
         try await maps(timeout: timeout).sequence
     }
 
-    /// The same where no waiting is needed; nil before the log has been read.
+    /// ``presentSequence(timeout:)`` without waiting; nil before the log has been read.
     public func presentSequenceAtHand() throws(Failure) -> Int64? {
         let follower = try follow()
         return follower.isCaughtUp ? follower.current.sequence : nil

@@ -7,10 +7,10 @@ internal import FoundationEssentials
 public import Site
 internal import Synchronization
 
-/// The way into a site for programs, the terminal and the gateway: asks its services and hears what
-/// they publish.
+/// A client of a site for programs, the terminal and the gateway: sends requests to its services
+/// and receives what they publish.
 ///
-/// One per process is enough; any task or thread may use it.
+/// One per process is enough. Thread-safe.
 ///
 /// ```swift
 /// let client = try CairnClient(site: Site(opening: "/srv/cairn"))
@@ -19,17 +19,17 @@ internal import Synchronization
 public final class CairnClient: Sendable {
     /// The thread that owns this client's sockets.
     public let bus: BusThread
-    /// How long a service may be away before a request to it is given up with `unavailable`; it
-    /// covers a restart.
+    /// Limit of one outage of a service before requests fail with `unavailable`; it covers a
+    /// restart.
     public let patience: Duration
-    /// Whose snapshots the maps begin at; nil to fold the whole log.
+    /// The site whose snapshots the maps start from; nil to fold the whole log.
     let site: Site?
     let reportSnapshot: @Sendable (String) -> Void
     private let ownsBus: Bool
     private let requesters = Mutex<[Endpoint: Requester]>([:])
     let mapFollower = Mutex<MapFollower?>(nil)
 
-    /// Opens a client of a site, with a thread of its own; no service need be up yet.
+    /// Opens a client of a site, with a bus thread of its own; services may still be down.
     ///
     /// Throws `Failure` when the site's run directory is not private to this user.
     public convenience init(site: Site, patience: Duration = .seconds(5)) throws(Failure) {
@@ -38,7 +38,7 @@ public final class CairnClient: Sendable {
             patience, site)
     }
 
-    /// The same with the run directory alone: its maps are folded from the whole log, past the
+    /// Opens a client with the run directory alone: its maps are folded from the whole log, without
     /// snapshots.
     public convenience init(
         runDirectory: String, patience: Duration = .seconds(5)
@@ -48,15 +48,15 @@ public final class CairnClient: Sendable {
             patience, nil)
     }
 
-    /// A client on the bus thread a process has already; `close` leaves that thread running.
+    /// Creates a client on an existing bus thread; `close` leaves that thread running.
     ///
     /// - Parameters:
-    ///   - bus: The thread.
-    ///   - patience: How long a service may be away.
-    ///   - site: Where the snapshots lie that its maps begin at, and the inputs of the jobs it
-    ///     submits; without it the
-    ///     whole log is folded, and an old input may be swept as the job is submitted.
-    ///   - reportSnapshot: Told, on any thread, of each snapshot that could not be taken.
+    ///   - bus: The bus thread of the process.
+    ///   - patience: Limit of one outage of a service.
+    ///   - site: The site folder, with snapshots for its maps and inputs of the jobs it submits;
+    ///     without it the whole log is folded, and an old input may be swept as the job is
+    ///     submitted.
+    ///   - reportSnapshot: Receives, on any thread, a line for each unusable snapshot.
     public convenience init(
         sharing bus: BusThread, patience: Duration = .seconds(5), site: Site? = nil,
         reportSnapshot: @escaping @Sendable (String) -> Void = { _ in }
@@ -75,7 +75,7 @@ public final class CairnClient: Sendable {
         self.ownsBus = ownsBus
     }
 
-    /// Ends it: requests under way get `draining`.
+    /// Closes the client: requests in flight fail with `draining`.
     ///
     /// Waits at most about a second.
     public func close() {
@@ -88,7 +88,7 @@ public final class CairnClient: Sendable {
         for requester in open { requester.close() }
     }
 
-    /// The one requester of this client for an endpoint; connects at its first use.
+    /// The requester of this client for an endpoint, connected at its first use.
     public func requester(_ endpoint: Endpoint) throws(Failure) -> Requester {
         let result = requesters.withLock { requesters -> Result<Requester, Failure> in
             if let known = requesters[endpoint] { return .success(known) }
@@ -101,13 +101,13 @@ public final class CairnClient: Sendable {
         return try result.get()
     }
 
-    /// Asks for an operation where it is answered, and decodes the answer.
+    /// Sends an operation to its service and decodes the answer.
     ///
-    /// When the service goes away or stays silent, the same question goes out again, with the same
-    /// message id, until `timeout` (nil: the operation's own) is over or the service has been away
-    /// for `patience`; a task in silence does not. Throws the service's or the worker's own
-    /// `Failure`, or `timedOut`, `unavailable`, `busy`, `tooLarge`, `cancelled`, `draining`;
-    /// `corrupt` for an answer of another form.
+    /// When the service is away or silent, the request is sent again with the same message id,
+    /// until `timeout` (nil: the operation's own) is over or the service has been away for
+    /// `patience`; silence alone does not resend a task. Throws the `Failure` of service or worker,
+    /// or `timedOut`, `unavailable`, `busy`, `tooLarge`, `cancelled`, `draining`; `corrupt` for an
+    /// answer of another form.
     public func ask<Request, Answer>(
         _ operation: Operation<Request, Answer>, _ request: Request, actor: String? = nil,
         map: MapName? = nil, timeout: Duration? = nil
@@ -119,8 +119,7 @@ public final class CairnClient: Sendable {
         return try operation.answer(in: answer)
     }
 
-    /// Asks for an operation whose answer comes in parts: the whole answer, its parts one after the
-    /// other.
+    /// Sends an operation whose answer comes in parts, and concatenates them.
     ///
     /// All parts are of the map at the sequence number of the first. Throws as
     /// ``ask(_:_:actor:map:timeout:)`` does.
@@ -142,12 +141,12 @@ public final class CairnClient: Sendable {
         return answer
     }
 
-    /// Asks with a message of one's own making; retries as ``ask(_:_:actor:map:timeout:)`` does.
+    /// Sends a prepared message; retries as ``ask(_:_:actor:map:timeout:)`` does.
     public func ask(
         _ requester: Requester, _ message: Message, timeout: Duration
     ) async throws(Failure) -> Message {
         let end = ContinuousClock.now + timeout
-        // A task keeps a worker busy, so silence alone does not make it go out again.
+        // A task keeps a worker busy, so silence alone does not resend it.
         let slice = message.header.kind == .task ? timeout : max(timeout / 3, .seconds(1))
         var awaySince: ContinuousClock.Instant?
         var pause = Duration.milliseconds(20)
@@ -169,7 +168,7 @@ public final class CairnClient: Sendable {
                     pause = min(pause * 2, .milliseconds(500))
                 case .timedOut:
                     awaySince = nil
-                    // Of a task, the service itself said so, or has had all the time.
+                    // For a task the answer came from the service itself, or the time is over.
                     guard now < end, message.header.kind != .task else { throw error }
                 default: throw error
                 }
@@ -177,11 +176,11 @@ public final class CairnClient: Sendable {
         }
     }
 
-    /// What services publish under these topics from now on (`result/<map>`, `job/<uuid>`,
-    /// `workers`): ephemeral, with gaps; the log is the record.
+    /// Messages published under these topics from now on (`result/<map>`, `job/<uuid>`, `workers`):
+    /// ephemeral, with gaps; the log is the record.
     ///
-    /// Results of more than 64 KiB are not among them. At most 1,024 messages wait for the reader,
-    /// then the oldest are dropped.
+    /// Results of more than 64 KiB are not among them. The buffer holds 1,024 messages and drops
+    /// the oldest.
     public func live(topics: [String]) throws(Failure) -> AsyncStream<LiveMessage> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: LiveMessage.self, bufferingPolicy: .bufferingNewest(1024))
@@ -192,8 +191,8 @@ public final class CairnClient: Sendable {
         return stream
     }
 
-    /// A job as the supervisor shows it from now on; with gaps, as ``live(topics:)``, of which the
-    /// oldest of 16 that wait are the first.
+    /// States of a job as published by the supervisor from now on; with gaps, as ``live(topics:)``,
+    /// and a buffer of 16.
     public func live(job: JobID) throws(Failure) -> AsyncStream<JobDescription> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: JobDescription.self, bufferingPolicy: .bufferingNewest(16))
@@ -202,7 +201,7 @@ public final class CairnClient: Sendable {
         return stream
     }
 
-    /// Calls `handler`, on the bus thread, with the job whenever the supervisor shows it.
+    /// Calls `handler`, on the bus thread, with each published state of a job.
     func subscribe(
         job: JobID, _ handler: @escaping @Sendable (JobDescription) -> Void
     ) throws(Failure) -> Subscriber {
@@ -213,11 +212,11 @@ public final class CairnClient: Sendable {
     }
 }
 
-/// Something ephemeral that a service published.
+/// An ephemeral message published by a service.
 public struct LiveMessage: Hashable, Sendable {
-    /// The topic, `result/World`.
+    /// Its topic, such as `result/World`.
     public let topic: String
-    /// The message.
+    /// Its header and body.
     public let message: Message
 
     /// Makes a live message.

@@ -5,7 +5,7 @@ public import CairnModel
 public import FoundationEssentials
 internal import Site
 
-/// Commands on maps and jobs. Ids are chosen here unless the caller brings its own, and kept over
+/// Commands on maps and jobs. Ids are chosen here unless the caller supplies them, and kept over
 /// retries, so each command is carried out once.
 extension CairnClient {
     /// Changes a map; pass the result's `sequence` as `minSequence` to read one's own write.
@@ -18,9 +18,9 @@ extension CairnClient {
             actor: actor, map: map, timeout: timeout)
     }
 
-    /// Submits a job; when this returns, anybody can read it.
+    /// Submits a job; it is readable when this returns.
     ///
-    /// Its input counts as put now, so that no sweep of older blobs takes it.
+    /// Its input counts as new, so that no sweep of old blobs removes it.
     public func submit(
         _ submission: JobSubmission, timeout: Duration = .seconds(30)
     ) async throws(Failure) -> JobDescription {
@@ -50,22 +50,22 @@ extension CairnClient {
         try await ask(.list, Nothing(), timeout: timeout)
     }
 
-    /// What the jobs of an actor take up.
+    /// The quota use of an actor's jobs.
     public func jobUsage(
         of actor: String, timeout: Duration = .seconds(10)
     ) async throws(Failure) -> JobUsage {
         try await ask(.usage, actor, timeout: timeout)
     }
 
-    /// What the supervisor has to do now, and what it has counted since its start.
+    /// The supervisor's backlog, and its counters since the start.
     public func supervisorStatus(
         timeout: Duration = .seconds(10)
     ) async throws(Failure) -> SupervisorStatus {
         try await ask(.status, Nothing(), timeout: timeout)
     }
 
-    /// The hash of what a service holds in memory: the maps of the map state, the jobs of the
-    /// supervisor, or the maps of some identify worker.
+    /// The hash of a service's state in memory: the maps of the map state, the jobs of the
+    /// supervisor, or the maps of one identify worker.
     public func stateHash(
         of service: FoldingService, timeout: Duration = .seconds(30)
     ) async throws(Failure) -> StateHash {
@@ -78,7 +78,7 @@ extension CairnClient {
         return try await ask(operation, Nothing(), timeout: timeout)
     }
 
-    /// The workers that are there now.
+    /// The registered workers.
     public func workers(
         timeout: Duration = .seconds(10)
     ) async throws(Failure) -> [WorkerDescription] {
@@ -95,7 +95,7 @@ public enum FoldingService: String, Hashable, Sendable, CaseIterable {
     /// A free worker of the identify pool.
     case identifyWorker = "cairn-identify"
 
-    /// The kinds of parts of a site's state that it holds.
+    /// The kinds of parts of the site's state that the service holds.
     public var kinds: Set<String> {
         switch self {
         case .mapState, .identifyWorker: ["commands", "map"]

@@ -5,37 +5,36 @@ public import CairnModel
 package import FoundationEssentials
 internal import Jobs
 
-/// What has happened to a job since one was told last.
+/// News of a job since the last delivery.
 public struct JobNews: Hashable, Sendable {
-    /// The job as it is now; its progress is never less than what was told before.
+    /// The present state; its progress never falls below that of an earlier delivery.
     public let job: JobDescription
-    /// Its new messages, oldest first, each told once.
+    /// Its new messages, oldest first, each delivered once.
     public let messages: [JobMessage]
-    /// From here one goes on, once this news has been handled: keep it together with what was made
-    /// of it.
+    /// Where to resume once this news has been handled; keep it together with the derived state.
     public let ticket: JobTicket
 }
 
-/// Follows one job from a ticket to its end over whatever happens to the site meanwhile.
+/// Follows one job from a ticket to its end across outages and restarts of the site.
 ///
-/// It has no clock and no socket; `CairnClient.follow` gives it them.
+/// It has no clock and no socket; `CairnClient.follow` supplies them.
 package struct JobFollow {
-    /// What it needs from outside.
+    /// Its dependencies.
     package struct Outside: Sendable {
-        /// Submits a job; the same one again changes nothing.
+        /// Submits a job; idempotent.
         package var submit: @Sendable (JobSubmission) async throws(Failure) -> Void
-        /// Sends a command; the same one again changes nothing.
+        /// Sends a command; idempotent.
         package var command: @Sendable (JobCommandRequest) async throws(Failure) -> Void
         /// Reads a page of the log.
         package var read: @Sendable (ReadRequest) async throws(Failure) -> ReadPage
-        /// Waits for something new, at most so long: the job as it is shown, or nil.
+        /// Waits for a published state of the job, up to a limit; nil for none.
         package var wait: @Sendable (Duration) async throws(Failure) -> JobDescription?
-        /// The time since some moment, by a clock that never goes back.
+        /// The monotonic time.
         package var now: @Sendable () -> Duration
-        /// Asks the log which one it is; nil where it does not say.
+        /// The incarnation of the log; nil for a log that has none.
         package var incarnation: @Sendable () async throws(Failure) -> UUID?
 
-        /// Names the outside.
+        /// Creates the dependencies.
         package init(
             submit: @escaping @Sendable (JobSubmission) async throws(Failure) -> Void,
             command: @escaping @Sendable (JobCommandRequest) async throws(Failure) -> Void,
@@ -55,11 +54,11 @@ package struct JobFollow {
         }
     }
 
-    /// How often the log is read while nothing is heard.
+    /// Interval of log reads while no message arrives.
     package static let readInterval = Duration.seconds(1)
     private static let pauses = (first: Duration.milliseconds(100), longest: Duration.seconds(5))
 
-    /// Where it is.
+    /// The present position.
     package private(set) var ticket: JobTicket
     private let patience: Duration
     private let outside: Outside
@@ -67,18 +66,17 @@ package struct JobFollow {
     private var read: Int64 = 0
     private var progress = 0.0
 
-    /// Begins at a ticket; `patience` is how long the site may be away at a stretch.
+    /// Starts at a ticket; `patience` is the limit of one outage.
     package init(_ ticket: JobTicket, patience: Duration, outside: Outside) {
         self.ticket = ticket
         self.patience = patience
         self.outside = outside
     }
 
-    /// Tells the news until the job has ended or `handle` says that it is enough.
+    /// Delivers news until the job has ended or `handle` returns false.
     ///
-    /// Throws what `handle` throws, and `Failure`: `unavailable` when the site was away for
-    /// `patience`, `notFound`, `conflict` when its log ends before the ticket, or has been restored
-    /// since.
+    /// Throws what `handle` throws, and `Failure`: `unavailable` after an outage of `patience`,
+    /// `notFound`, `conflict` when the log ends before the ticket, or has been restored since.
     package mutating func run(
         _ handle: (JobNews) async throws -> Bool
     ) async throws -> JobDescription {
@@ -89,7 +87,7 @@ package struct JobFollow {
             let page = try await riding { [outside] () async throws(Failure) in
                 try await outside.read(request)
             }
-            // Asked after the page: an incarnation never comes back, so it was this one's page.
+            // Asked after the page: an incarnation never recurs, so the page was of this one.
             if page.events.contains(where: { $0.globalPosition > ticket.lastSequence }) {
                 try await checkLog()
             }
@@ -98,9 +96,9 @@ package struct JobFollow {
             if let news, try await !handle(news) || isOver { return news.job }
             guard page.through >= page.head else { continue }
             guard let state else {
-                throw Failure(.notFound, "the site knows no job \(ticket.jobID)")
+                throw Failure(.notFound, "the site has no job \(ticket.jobID)")
             }
-            // The ticket's owner has been told of the end before.
+            // The end has been delivered before.
             if isOver { return state.description }
             let shown = try await riding { [outside] () async throws(Failure) in
                 try await outside.wait(Self.readInterval)
@@ -109,7 +107,7 @@ package struct JobFollow {
         }
     }
 
-    /// What the ticket says may not have reached the site.
+    /// Sends the submission or command that the ticket may not have delivered.
     private mutating func send() async throws {
         if let submission = ticket.submission {
             try await riding { [outside] () async throws(Failure) in
@@ -127,7 +125,7 @@ package struct JobFollow {
         }
     }
 
-    /// That the log is the one which the ticket's number is of.
+    /// Checks that the ticket's number is of this log.
     private mutating func checkLog() async throws {
         let found = try await riding { [outside] () async throws(Failure) in
             try await outside.incarnation()
@@ -144,7 +142,7 @@ package struct JobFollow {
         ticket.incarnation = found
     }
 
-    /// Folds a page; nil when it has nothing that was not handled before.
+    /// Folds a page; nil when it holds nothing new.
     private mutating func fold(_ page: ReadPage) throws(Failure) -> JobNews? {
         guard page.head >= ticket.lastSequence else {
             throw Failure(
@@ -170,7 +168,7 @@ package struct JobFollow {
         return JobNews(job: described(state, 0), messages: messages, ticket: ticket)
     }
 
-    /// Progress that is shown before it is recorded.
+    /// Progress that is published before it is recorded.
     private mutating func live(_ shown: JobDescription) -> JobNews? {
         guard let state, shown.id == ticket.jobID, shown.progress > progress,
             !shown.status.isTerminal
@@ -185,7 +183,7 @@ package struct JobFollow {
         return job
     }
 
-    /// Asks until there is an answer, or the site has been away for `patience`.
+    /// Retries until there is an answer, or the outage has lasted for `patience`.
     private func riding<Answer: Sendable>(
         _ question: @Sendable () async throws(Failure) -> Answer
     ) async throws -> Answer {

@@ -4,13 +4,13 @@
 public import CairnModel
 internal import MapState
 
-/// The answers to some identify requests, followed: every batch has the changes of those whose
-/// answer is another now.
+/// Followed answers to identify requests: every batch holds the changes of those whose answer
+/// differs.
 ///
-/// A request is asked again only when an event has touched its map, at most every so often, and
-/// only while somebody waits for the next batch: a slow reader gets fewer, larger steps, and
-/// nothing gathers. What remote layers answer changes without an event and goes unnoticed until
-/// there is one.
+/// A request is repeated only when an event has touched its map, at most once per interval, and
+/// only while a reader waits for the next batch: a slow reader gets fewer, larger steps, and there
+/// is no backlog. Changes on remote layers come without an event and go unnoticed until the next
+/// one.
 ///
 /// ```swift
 /// for try await batch in client.follow([request]) {
@@ -18,34 +18,34 @@ internal import MapState
 /// }
 /// ```
 public struct LiveIdentify: AsyncSequence, Sendable {
-    /// A change, and of which request.
+    /// A change of one request's answer.
     public struct Live: Hashable, Sendable {
         /// The request's number in the list, from 0.
         public var query: Int
-        /// How its answer changed.
+        /// The change of its answer.
         public var change: IdentifyChange
     }
 
-    /// The requests that one sequence may follow.
+    /// Limit of requests in one sequence.
     public static let requestLimit = 1_000
 
     let client: CairnClient
     let requests: [IdentifyRequest]
     let interval: Duration
 
-    /// Begins with the answers as they are now.
+    /// Starts with the present answers.
     public func makeAsyncIterator() -> AsyncIterator {
         AsyncIterator(self)
     }
 
-    /// One reader; each begins anew.
+    /// One reader; each starts anew.
     public struct AsyncIterator: AsyncIteratorProtocol {
         private let client: CairnClient
         private let requests: [IdentifyRequest]
         private let interval: Duration
         /// The last answers.
         private var answers: [IdentifyAnswer?]
-        /// The last event of each request's map that its answer knows.
+        /// By request, the last event of its map that the answer includes.
         private var known: [Int: Int64] = [:]
         private var lastBatch: ContinuousClock.Instant?
 
@@ -60,7 +60,7 @@ public struct LiveIdentify: AsyncSequence, Sendable {
         /// While the site is away it waits.
         public mutating func next() async throws -> [Live]? { try await next(before: nil) }
 
-        /// The same, and empty when nothing changed for so long.
+        /// The next batch, or an empty one when nothing changed within `limit`.
         public mutating func next(within limit: Duration) async throws -> [Live]? {
             try await next(before: .now + limit)
         }
@@ -82,7 +82,7 @@ public struct LiveIdentify: AsyncSequence, Sendable {
                 let state = follower.current
                 var batch: [Live] = []
                 for (number, request) in requests.enumerated() where !Task.isCancelled {
-                    // Of a map that is not known here the workers may know.
+                    // Workers may know a map that is unknown here.
                     let last = state.lastChange(of: request.map) ?? 0
                     if let known = known[number], last <= known { continue }
                     guard let answer = try await ask(request, knowing: last) else { continue }
@@ -103,7 +103,7 @@ public struct LiveIdentify: AsyncSequence, Sendable {
             return nil
         }
 
-        /// Nil when the site cannot answer now, after a moment.
+        /// Sends a request; nil, after a pause, when the site cannot answer now.
         private func ask(
             _ request: IdentifyRequest, knowing sequence: Int64
         ) async throws(CairnModel.Failure) -> IdentifyAnswer? {
@@ -116,7 +116,7 @@ public struct LiveIdentify: AsyncSequence, Sendable {
                 guard error.isRetriable || (error.code == .cancelled && Task.isCancelled) else {
                     throw error
                 }
-                // Nothing says that workers are there again, or less busy; a pause for each reader.
+                // There is no signal for idle workers; each reader pauses.
                 try? await Task.sleep(for: .milliseconds(200))
                 return nil
             }
@@ -126,7 +126,7 @@ public struct LiveIdentify: AsyncSequence, Sendable {
 
 extension CairnClient {
     /// Follows the answers to identify requests, at most ``LiveIdentify/requestLimit`` of them: the
-    /// first batch has all as they are now, the next ones what changed, at most one batch in each
+    /// first batch has all present answers, the next ones the changes, at most one batch per
     /// `interval`.
     ///
     /// Requests about the past (`at`) never change.

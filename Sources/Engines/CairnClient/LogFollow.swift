@@ -5,25 +5,25 @@ package import Bus
 package import CairnModel
 package import FoundationEssentials
 
-/// Turns what is published and what can be read into one sequence of calls of a handler: every
-/// event of the subscription once, in order.
+/// Merges published messages and log pages into one sequence of handler calls: every event of the
+/// subscription once, in order.
 ///
-/// It has no clock and no socket; `LogSubscription` gives it them.
+/// It has no clock and no socket; `LogSubscription` supplies them.
 package struct LogFollow {
-    /// What it needs from outside.
+    /// Its dependencies.
     package struct Outside: Sendable {
         /// Reads a page of the log.
         package var read: @Sendable (ReadRequest) async throws(Failure) -> ReadPage
-        /// Hands events on; see `LogSubscription.Handler`.
+        /// Delivers events; see `LogSubscription.Handler`.
         package var handOn: @Sendable ([RecordedEvent], Int64) async -> Void
-        /// Says whether it is reading, and what went wrong, if anything.
+        /// Reports whether it is reading, and the fault, if any.
         package var report: @Sendable (_ isReading: Bool, _ fault: Failure?) -> Void
         /// Waits before the next attempt after a failure; false to give up.
         package var pause: @Sendable (Duration) async -> Bool
-        /// Is told which log is followed, as soon as that is known.
+        /// Receives the incarnation of the log, as soon as that is known.
         package var name: @Sendable (UUID) -> Void
 
-        /// Names the outside.
+        /// Creates the dependencies.
         package init(
             read: @escaping @Sendable (ReadRequest) async throws(Failure) -> ReadPage,
             handOn: @escaping @Sendable ([RecordedEvent], Int64) async -> Void,
@@ -45,8 +45,8 @@ package struct LogFollow {
     private var handedOn: Int64
     private var decoder = RecordDecoder()
 
-    /// Follows some categories (empty for all) from a position on; of a certain log, where that is
-    /// named.
+    /// Follows some categories (empty for all) after a position; where `incarnation` is given, of
+    /// that log only.
     package init(
         categories: Set<String>, after position: Int64, of incarnation: UUID? = nil,
         outside: Outside
@@ -57,7 +57,7 @@ package struct LogFollow {
         handedOn = position
     }
 
-    /// The topics that have to be subscribed to.
+    /// The topics to subscribe to.
     package static func topics(_ categories: Set<String>) -> [String] {
         switch scope(categories) {
         case .all: ["h/", "e/"]
@@ -65,15 +65,14 @@ package struct LogFollow {
         }
     }
 
-    /// Only the whole log shows the order between categories without a gap, so several are followed
-    /// by following all.
+    /// Only the whole log orders events between categories without a gap, so several categories are
+    /// followed as all.
     private static func scope(_ categories: Set<String>) -> LogSplice.Scope {
         if categories.count == 1, let only = categories.first { return .category(only) }
         return .all
     }
 
-    /// Handles messages as far as they follow on each other, and reads where something is missing;
-    /// false when there is no use in going on.
+    /// Handles contiguous messages, and reads where there is a gap; false to stop for good.
     package mutating func handle(_ messages: [Message]) async -> Bool {
         var next: [RecordedEvent] = []
         for message in messages {
@@ -124,8 +123,8 @@ package struct LogFollow {
         }
     }
 
-    /// What was published, one event as JSON or several in the fixed layout; nil where it is
-    /// neither, or not in order.
+    /// Decodes published events, one as JSON or several in the fixed layout; nil for a malformed or
+    /// unordered message.
     private mutating func events(_ message: Message) -> [RecordedEvent]? {
         let events =
             message.header.contentType == MessageHeader.fixedLayout
@@ -144,9 +143,9 @@ package struct LogFollow {
         categories.isEmpty || categories.contains { event.stream.isOf(category: $0) }
     }
 
-    /// Reads to the end of the log; false when there is no use in going on.
+    /// Reads to the end of the log; false to stop for good.
     ///
-    /// While a page is handed on, the next is being read.
+    /// While a page is delivered, the next is being read.
     package mutating func catchUp() async -> Bool {
         outside.report(true, nil)
         var pause = Duration.milliseconds(50)

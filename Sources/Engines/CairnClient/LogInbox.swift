@@ -4,10 +4,10 @@
 internal import Bus
 internal import Synchronization
 
-/// What has been published and not looked at yet.
+/// Bounded buffer of published messages.
 ///
-/// When it is full it forgets what comes: the next message that gets in shows the gap, and the log
-/// has it all.
+/// When full it drops new messages: the next message that gets in shows the gap, and the log has it
+/// all.
 final class LogInbox: Sendable {
     static let capacity = 10_000
     static let byteCapacity = 64 << 20
@@ -21,7 +21,7 @@ final class LogInbox: Sendable {
 
     private let state = Mutex(State())
 
-    /// Takes a message in; never waits.
+    /// Appends a message, or drops it; never waits.
     func put(_ message: Message) {
         let waiting: CheckedContinuation<[Message], Never>? = state.withLock { state in
             guard !state.isClosed else { return nil }
@@ -39,7 +39,7 @@ final class LogInbox: Sendable {
         waiting?.resume(returning: [message])
     }
 
-    /// Everything that is there, waiting for something; empty once closed.
+    /// Takes all messages, waiting for one; empty once closed.
     ///
     /// One task at a time.
     func take() async -> [Message] {

@@ -6,28 +6,27 @@ public import CairnModel
 internal import FoundationEssentials
 internal import Synchronization
 
-/// Asks the log of a site: reads pages, appends.
+/// A client of the log of a site: reads pages, appends.
 ///
-/// Any task or thread.
+/// Thread-safe.
 public struct LogReader: Sendable {
-    /// How long one attempt waits for an answer, at first and at most.
+    /// Timeout of the first attempt, and of the longest.
     private static let (shortestPatience, longestPatience) = (
         Duration.seconds(2), Duration.seconds(16)
     )
 
     private let requester: Requester
-    /// Whether the log has shown that it knows the fixed layout; a log of an older build does not.
+    /// Whether the log supports the fixed layout; that of an older build does not.
     private let isFixed = KnownForm()
     private let joined: AppendBatcher
 
-    /// Connects to the log of the bus thread's site, for as long as that runs; the log need not be
-    /// up yet.
+    /// Connects to the log of the bus thread's site for the lifetime of that thread; the log may
+    /// still be down.
     public init(bus: BusThread) throws(Failure) {
         self.init(try bus.connectRequester(.logRequests))
     }
 
-    /// Asks through the client's own connection, which ends with the client: for readers that come
-    /// and go.
+    /// Shares the client's connection, which ends with the client: for short-lived readers.
     public init(_ client: CairnClient) throws(Failure) {
         self.init(try client.requester(.logRequests))
     }
@@ -37,21 +36,21 @@ public struct LogReader: Sendable {
         joined = AppendBatcher(requester)
     }
 
-    /// Appends several streams' events together or not at all.
+    /// Appends events to several streams atomically.
     ///
-    /// When no answer comes it asks again, under the same event ids, so that at most one copy gets
-    /// in. Small ones that expect nothing of their streams and are under way at once travel
-    /// together (``AppendBatcher``), with the results they would have alone. Throws `conflict` (an
-    /// expected version does not hold; details have `actual=…`), `fenced` (somebody else has
-    /// claimed a category: append no more), `idReused`, `invalidParameter`, `tooLarge`, `noSpace`,
-    /// or `logUnavailable` when there was no answer in time: then nothing is known, and the same
-    /// append may be tried again later.
+    /// Without an answer it retries, under the same event ids, so that at most one copy is
+    /// committed. Small concurrent appends without expected versions are batched
+    /// (``AppendBatcher``), with the results they would have alone. Throws `conflict` (an expected
+    /// version does not hold; details have `actual=…`), `fenced` (another process has claimed a
+    /// category: append no more), `idReused`, `invalidParameter`, `tooLarge`, `noSpace`, or
+    /// `logUnavailable` when there was no answer in time: then the outcome is unknown, and the same
+    /// append may be repeated.
     ///
     /// - Parameters:
-    ///   - appends: What to append to which streams.
+    ///   - appends: Streams and their events.
     ///   - claim: The claim under which this process writes the streams' category; nil for a
     ///     category that has no single writer.
-    ///   - timeout: How long to go on asking.
+    ///   - timeout: Time limit over all attempts.
     @discardableResult
     public func append(
         _ appends: [StreamAppend], under claim: WriterClaim? = nil,
@@ -67,8 +66,8 @@ public struct LogReader: Sendable {
         return try await append(request, timeout: timeout - began.duration(to: .now))
     }
 
-    /// The same for whoever cannot wait, such as a handler; `completion` is called once, on the bus
-    /// thread, on a thread of the shared pool, or before this returns.
+    /// Appends without suspending, for handlers; `completion` is called once, on the bus thread, on
+    /// a thread of the shared pool, or before this returns.
     public func append(
         _ appends: [StreamAppend], under claim: WriterClaim? = nil,
         timeout: Duration = .seconds(10),
@@ -112,17 +111,17 @@ public struct LogReader: Sendable {
             self.isFixed.value = true
             return try AppendResult(fixedLayout: answer.payload)
         } catch {
-            // Perhaps there is another log by now, which knows JSON only.
+            // The log may have been replaced by one that knows JSON only.
             guard isFixed, error.code == .invalidParameter else { throw error }
             self.isFixed.value = false
             return try await append(request, timeout: timeout)
         }
     }
 
-    /// Becomes the only writer of a category: whoever wrote it before is fenced from now on.
+    /// Claims a category as its single writer and fences the previous one.
     ///
-    /// Read the category afterwards: nothing can come in between. Throws `logUnavailable` when
-    /// there was no answer in time; the same claim may be made again.
+    /// Read the category afterwards: no event of another writer can follow. Throws `logUnavailable`
+    /// when there was no answer in time; the same claim may be repeated.
     public func claim(
         _ request: ClaimRequest, timeout: Duration = .seconds(10)
     ) async throws(Failure) -> WriterClaim {
@@ -154,8 +153,8 @@ public struct LogReader: Sendable {
         return try ReadPage(fixedLayout: answer.payload)
     }
 
-    /// As many of the events that a request names as it asks for, over as many pages as that takes;
-    /// fewer only where there are no more.
+    /// All events that a request names, up to its limit, over as many pages as that takes; fewer
+    /// only where there are no more.
     public func events(_ request: ReadRequest) async throws(Failure) -> [RecordedEvent] {
         try await events(limit: request.limit, after: request.after) { after, limit in
             var page = request
@@ -196,12 +195,12 @@ public struct LogReader: Sendable {
         return events
     }
 
-    /// How long the log is.
+    /// The length of the log.
     public func head(timeout: Duration = .seconds(10)) async throws(Failure) -> LogHead {
         try await ask(.head, Nothing(), timeout: timeout)
     }
 
-    /// Has the log check a piece of itself.
+    /// Has the log verify a range of itself.
     public func verify(
         after: Int64, limit: Int = 10_000, timeout: Duration = .seconds(60)
     ) async throws(Failure) -> VerifyPage {
@@ -210,14 +209,15 @@ public struct LogReader: Sendable {
 
     /// Has the log move events up to a global position into an archive, in whole commits.
     ///
-    /// `progress` hears the part done, 0 to 1. Throws `invalidParameter` where there is nothing to
-    /// archive, `busy` during another archive or backup, `corrupt`, `noSpace`, `logUnavailable`.
+    /// `progress` receives the fraction done, 0 to 1. Throws `invalidParameter` where there is
+    /// nothing to archive, `busy` during another archive or backup, `corrupt`, `noSpace`,
+    /// `logUnavailable`.
     public func archive(
         through position: Int64, progress: (Double) -> Void = { _ in }
     ) async throws(Failure) -> LogArchive {
         let request = ArchiveRequest(id: .timeOrdered(), through: position)
         guard let archive = try await wait(for: .archive, request, progress).archive else {
-            throw Failure(.corrupt, "the log says that it has archived, but not what")
+            throw Failure(.corrupt, "the log reported an archive without its range")
         }
         return archive
     }
@@ -225,8 +225,8 @@ public struct LogReader: Sendable {
     /// Has the log copy its file into a new one, at a path on its machine; returns the last global
     /// position in the copy.
     ///
-    /// `progress` hears the part done, 0 to 1. Throws `conflict` when the file exists, `busy`
-    /// during another backup or archive, `unreadable`, `noSpace`, `logUnavailable`.
+    /// `progress` receives the fraction done, 0 to 1. Throws `conflict` when the file exists,
+    /// `busy` during another backup or archive, `unreadable`, `noSpace`, `logUnavailable`.
     public func backup(
         to path: String, progress: (Double) -> Void = { _ in }
     ) async throws(Failure) -> Int64 {
@@ -255,11 +255,10 @@ public struct LogReader: Sendable {
         return try operation.answer(in: try await ask(operation.name, payload, timeout: timeout))
     }
 
-    /// Asks until there is an answer or the time is up.
+    /// Retries until there is an answer or the time is up.
     ///
-    /// A restart of the log takes less than a second, so the first attempt waits for two. Each that
-    /// had no answer makes the next one twice as long: a log that is slow would else be busy with
-    /// what nobody waits for any more.
+    /// A restart of the log takes less than a second, so the first attempt waits for two. Each
+    /// timeout doubles the next: a slow log would otherwise be busy with abandoned requests.
     private func ask(
         _ operation: String, _ payload: Data, contentType: UInt8 = MessageHeader.json,
         timeout: Duration
@@ -293,7 +292,7 @@ public struct LogReader: Sendable {
     }
 }
 
-/// What is known of the log; any thread.
+/// A thread-safe flag for a supported form.
 private final class KnownForm: Sendable {
     private let state = Atomic<Bool>(false)
 

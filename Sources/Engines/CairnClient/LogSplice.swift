@@ -4,13 +4,13 @@
 internal import CairnModel
 internal import FoundationEssentials
 
-/// Decides what a subscriber does with what reaches it: pure, no clock, no socket.
+/// Decides how a subscriber treats an incoming message: pure, no clock, no socket.
 ///
-/// Published messages may be lost, doubled, late or out of order; pages read from the log may not.
-/// So a message is handled only when it says that nothing before it is missing, and everything else
-/// is read. The only state is how far everything has been handled.
+/// Published messages may be lost, duplicated, late or out of order; log pages may not. So a
+/// message is handled only when it proves that there is no gap before it, and everything else is
+/// read. The only state is the position up to which everything has been handled.
 struct LogSplice: Hashable {
-    /// What is subscribed to.
+    /// The extent of the subscription.
     enum Scope: Hashable {
         /// Every event of the log.
         case all
@@ -18,28 +18,27 @@ struct LogSplice: Hashable {
         case category(String)
     }
 
-    /// What to do next.
+    /// The next step.
     enum Decision: Hashable {
-        /// It is old: forget it.
+        /// An old message: drop it.
         case pass
-        /// It is the next event: handle it.
+        /// The next event: handle it.
         case handle
-        /// Something is missing: read on from `handled`.
+        /// A gap: read from `handled`.
         case read
-        /// It is not the log that was followed so far: give up.
+        /// Another log than the one followed so far: give up.
         case stop
     }
 
-    /// Why a follower gives up at another incarnation.
+    /// The failure of a follower at another incarnation.
     static let replaced = Failure(
         .conflict,
-        "the event log has been replaced by a backup of it: what was read before is not what it holds "
-            + "now")
+        "the event log has been replaced by a backup: earlier reads no longer match its content")
 
     let scope: Scope
-    /// Every event of the scope up to this global position has been handed on, and none after it.
+    /// Every event of the scope up to this global position has been delivered, and none after it.
     private(set) var handled: Int64
-    /// Which log it is that was followed so far; nil before it has said so.
+    /// The incarnation of the followed log; nil until it is known.
     private(set) var incarnation: UUID?
 
     init(scope: Scope, after position: Int64, of incarnation: UUID? = nil) {
@@ -48,10 +47,10 @@ struct LogSplice: Hashable {
         self.incarnation = incarnation
     }
 
-    /// Events were published that follow on each other in one category; `previousInCategory` is the
+    /// Decides about published consecutive events of one category; `previousInCategory` is the
     /// global position of the one before the first.
     ///
-    /// With `handle`, those after what was handled before are next.
+    /// On `handle`, those after ``handled`` are next.
     mutating func events(
         from first: Int64, through last: Int64, previousInCategory: Int64
     ) -> Decision {
@@ -62,10 +61,10 @@ struct LogSplice: Hashable {
         return .handle
     }
 
-    /// The log said how long it is.
+    /// Decides about a published length of the log.
     ///
-    /// A log shorter than what was handled is read too: the page tells whether the message was
-    /// merely late.
+    /// A log shorter than ``handled`` is read too: the page shows whether the message was merely
+    /// late.
     mutating func head(_ head: LogHead) -> Decision {
         if let found = head.incarnation {
             guard found == incarnation ?? found else { return .stop }
@@ -83,10 +82,10 @@ struct LogSplice: Hashable {
         return .handle
     }
 
-    /// A page was read after `handled`.
+    /// Accepts a page read after `handled`.
     ///
-    /// Returns its events, which are next, and whether there is more to read. Throws `conflict`
-    /// when the log ends before what was handled: it is not the log that was followed so far.
+    /// Returns its new events, and whether there is more to read. Throws `conflict` when the log
+    /// ends before ``handled``: it is another log than the one followed so far.
     mutating func page(
         _ page: ReadPage
     ) throws(Failure) -> (events: [RecordedEvent], isMore: Bool) {

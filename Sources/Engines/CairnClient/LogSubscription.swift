@@ -6,18 +6,16 @@ public import CairnModel
 public import FoundationEssentials
 internal import Synchronization
 
-/// Follows the log of a site from a position on: every event once, in order, however late it joins
-/// and whatever is lost on the way, over restarts of the log.
+/// Follows the log of a site from a position on: every event once, in order, across lost messages
+/// and restarts of the log.
 ///
-/// It reads what there is, goes over to what is published, and reads again wherever something is
-/// missing. Keep the position of the last event *handled* together with what was made of it, and
-/// start from there next time.
+/// It catches up by reading, switches to published messages, and reads again at every gap. Keep the
+/// position of the last *handled* event together with the derived state, and resume from there.
 public final class LogSubscription: Sendable {
-    /// Takes events in the order of the log, none twice.
+    /// Handles events in the order of the log, none twice.
     ///
-    /// `upTo` says that nothing else of the subscription lies up to there; it may grow without
-    /// events. The next call comes when this one has returned; meanwhile messages gather, up to a
-    /// bound.
+    /// `upTo` is the watermark: the subscription has no other event up to there; it may grow
+    /// without events. Calls do not overlap; meanwhile messages are buffered, up to a bound.
     public typealias Handler =
         @Sendable (_ events: [RecordedEvent], _ upTo: Int64) async -> Void
 
@@ -29,16 +27,16 @@ public final class LogSubscription: Sendable {
         var incarnation: UUID?
     }
 
-    /// Without a word from the log for so long, what is known may be out of date.
+    /// Age of the last message at which the state counts as stale.
     ///
     /// (Heads come every half second.)
     public static let staleAfter = Duration.seconds(2)
 
-    /// What is under way to hear how long the log is.
+    /// The state of a request for the length of the log.
     private enum Question {
         case none
         case asked
-        /// The answer may be older than what somebody waits for: it is asked once more.
+        /// The pending answer may be too old for a waiting reader: it is requested once more.
         case askedAgain
     }
 
@@ -49,20 +47,19 @@ public final class LogSubscription: Sendable {
     private let subscriber = Mutex<Subscriber?>(nil)
     private let task = Mutex<Task<Void, Never>?>(nil)
 
-    /// Subscribes and begins to read; the log need not be up yet.
+    /// Subscribes and starts to read; the log may still be down.
     ///
     /// - Parameters:
-    ///   - bus: The process's bus thread.
-    ///   - log: Where to read what is missing.
+    ///   - bus: The bus thread of the process.
+    ///   - log: The source of missing events.
     ///   - categories: Which categories of streams (`map`, `job`, …); empty for all.
-    ///   - after: The last global position handled before; 0 to begin at the beginning.
-    ///   - incarnation: Of which log that was; any other is a replaced one.
-    ///   - onFault: Told why it cannot go on, when it finds so, as ``fault`` will say; `conflict`
-    ///     says that the
-    ///     log has been replaced by an older copy or a restored backup: what was made of it must be made anew.
-    ///   - isPrompt: Whether events are read and handed on on the bus thread, which wakes no other
-    ///     thread up for
-    ///     them: for a handler that takes microseconds and never blocks. At the beginning it has a page after the other, too.
+    ///   - after: The last handled global position; 0 for the beginning.
+    ///   - incarnation: The log which that position is of; any other counts as a replacement.
+    ///   - onFault: Receives the ``fault`` when it occurs; `conflict` means that the log has been
+    ///     replaced by an older copy or a restored backup: derived state must be rebuilt.
+    ///   - isPrompt: Whether events are read and delivered on the bus thread, which saves a thread
+    ///     switch: for a handler that takes microseconds and never blocks. While catching up it
+    ///     receives page after page, too.
     ///   - handler: Called on no particular thread, one call at a time.
     public init(
         bus: BusThread, log: LogReader, categories: Set<String> = [], after: Int64 = 0,
@@ -107,9 +104,9 @@ public final class LogSubscription: Sendable {
 
     deinit { cancel() }
 
-    /// Ends it; a call of the handler that is under way finishes.
+    /// Cancels the subscription; a call of the handler in progress finishes.
     ///
-    /// Letting go of the subscription does the same.
+    /// Releasing the subscription does the same.
     public func cancel() {
         subscriber.withLock { $0 }?.close()
         inbox.close()
@@ -125,11 +122,11 @@ public final class LogSubscription: Sendable {
         }
     }
 
-    /// Asks the log how long it is, for whoever waits for a ``position`` that the events of the
-    /// subscription do not show and the next head, half a second later, would.
+    /// Requests the length of the log, for a waiting reader whose ``position`` is shown by no event
+    /// of the subscription and otherwise only by the next head, half a second later.
     ///
-    /// Never waits, and asks one question at a time, whoever calls it meanwhile. Where no answer
-    /// comes, heads go on telling.
+    /// Never waits, with one request in flight at a time. Without an answer, heads remain the
+    /// source.
     public func askForHead() {
         let isFirst = question.withLock { question in
             defer { question = question == .none ? .asked : .askedAgain }
@@ -157,7 +154,7 @@ public final class LogSubscription: Sendable {
 
     private func heard() { status.withLock { $0.lastHeard = .now } }
 
-    /// A fault that was not there before.
+    /// Records the state; returns a new fault.
     private func report(_ isReading: Bool, _ failure: Failure?) -> Failure? {
         status.withLock { status in
             let before = status.fault
@@ -170,18 +167,19 @@ public final class LogSubscription: Sendable {
     /// Everything up to this global position has been handled.
     public var position: Int64 { status.withLock { $0.position } }
 
-    /// Which log is followed; nil until it has said so, as it does twice a second.
+    /// The incarnation of the followed log; nil until a first head arrives, within half a second.
     public var incarnation: UUID? { status.withLock { $0.incarnation } }
 
     /// Whether the log may have grown beyond `position` unnoticed: it is still being read, or has
-    /// not been heard of for `staleAfter`.
+    /// been silent for `staleAfter`.
     public var isStale: Bool {
         status.withLock {
             $0.fault != nil || $0.isReading || $0.lastHeard.duration(to: .now) > Self.staleAfter
         }
     }
 
-    /// Why it stopped or cannot go on: `conflict` when the log was replaced by an older copy (it
-    /// has stopped for good), `corrupt` when it is damaged at the next event (it keeps trying).
+    /// The reason why it stopped or cannot go on: `conflict` when the log was replaced by an older
+    /// copy (it has stopped for good), `corrupt` when it is damaged at the next event (it keeps
+    /// trying).
     public var fault: Failure? { status.withLock { $0.fault } }
 }

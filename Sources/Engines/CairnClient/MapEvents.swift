@@ -4,12 +4,12 @@
 public import CairnModel
 internal import MapState
 
-/// The events of one map, every one once and in order, from a sequence number on.
+/// The events of one map, each once and in order, after a sequence number.
 ///
-/// Nothing is read while nobody asks for the next, so nothing gathers. Ask again with the last
-/// sequence number to go on after an interruption.
+/// Events are read on demand, so there is no backlog. After an interruption, resume with the last
+/// sequence number.
 public actor MapEvents {
-    /// The most events that come at once.
+    /// Limit of events in one batch.
     public static let batchLimit = 100
 
     private let log: LogReader
@@ -17,7 +17,7 @@ public actor MapEvents {
     private let map: MapName
     private var position: Int64
 
-    /// Begins after a sequence number; throws `Failure` as `CairnClient.follow` does.
+    /// Starts after a sequence number; throws `Failure` as `CairnClient.follow` does.
     public init(_ client: CairnClient, of map: MapName, after sequence: Int64) throws(Failure) {
         log = try LogReader(client)
         follower = try client.follow()
@@ -25,11 +25,11 @@ public actor MapEvents {
         position = sequence
     }
 
-    /// The next events, ``batchLimit`` at most; empty when there are none for so long, nil when the
+    /// The next events, ``batchLimit`` at most; empty when none arrive within `limit`, nil when the
     /// calling task is cancelled.
     ///
-    /// While the log is away it waits. Throws `Failure`: `conflict` when the log is an older copy
-    /// now, `corrupt` or `newerVersion` when it cannot be followed.
+    /// Outages of the log are waited out. Throws `Failure`: `conflict` when the log is an older
+    /// copy now, `corrupt` or `newerVersion` when it cannot be followed.
     public func next(within limit: Duration) async throws(Failure) -> [RecordedEvent]? {
         let end = ContinuousClock.now + limit
         while !Task.isCancelled {
@@ -48,7 +48,7 @@ public actor MapEvents {
         return nil
     }
 
-    /// Empty where the log does not answer now.
+    /// Reads a page; empty where the log does not answer now.
     private func page() async throws(Failure) -> [RecordedEvent] {
         let request = ReadRequest(after: position, limit: Self.batchLimit, stream: .map(map))
         do throws(Failure) {
@@ -59,8 +59,8 @@ public actor MapEvents {
             guard error.isRetriable || (error.code == .cancelled && Task.isCancelled) else {
                 throw error
             }
-            // A pause, not the log's next word: a log too busy to answer speaks all the time, and
-            // every reader would ask again at each word.
+            // A pause, not the next message of the log: an overloaded log publishes all the time,
+            // and every reader would repeat its request at each message.
             try? await Task.sleep(for: .milliseconds(200))
             return []
         }

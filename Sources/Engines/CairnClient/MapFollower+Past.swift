@@ -5,20 +5,19 @@ public import CairnModel
 internal import MapState
 internal import Synchronization
 
-/// One map as it was.
+/// Past states of single maps.
 extension MapFollower {
-    /// What memory can say of a past map.
+    /// The result of a lookup of a past map in memory.
     public enum Remembered: Sendable {
-        /// The map as it was since the event at `lastChange`.
+        /// The map since the event at `lastChange`.
         case map(MapDescription, lastChange: Int64)
-        /// There was no such map.
+        /// No such map existed.
         case absent
         /// The log has to be read, or waited for.
         case unknown
     }
 
-    /// The datasets of the layers with a hit, where the map has not changed since the answer; nil
-    /// where it has.
+    /// The datasets of the layers with a hit; nil where the map has changed since the answer.
     public func datasets(of answer: IdentifyAnswer, on map: MapName) -> [ContentID]? {
         var layers = answer.layers
         var found: Set<LayerID> = []
@@ -29,8 +28,7 @@ extension MapFollower {
         return datasets(of: found, on: map, at: answer.sequence)
     }
 
-    /// The datasets of layers, where the map has not changed since that sequence number; nil where
-    /// it has.
+    /// The datasets of layers; nil where the map has changed since that sequence number.
     public func datasets(
         of layers: some Sequence<LayerID>, on map: MapName, at sequence: Int64
     ) -> [ContentID]? {
@@ -40,14 +38,14 @@ extension MapFollower {
         return found.sorted { $0.rawValue < $1.rawValue }
     }
 
-    /// How many past states of single maps are kept at most.
+    /// Capacity of the cache of past states of single maps.
     public static var pastLimit: Int { PastMaps.limit }
 
-    /// The sequence number that a past moment means: of a time that of the last change of any map
+    /// The sequence number of a past moment: for a time, that of the last change of any map
     /// recorded until then (``Timestamp/endOfMillisecond``), as far as the log is known; 0 when
     /// there was none yet.
     ///
-    /// Nil where the log has to be asked, because the time lies before what was folded here.
+    /// Nil where the log has to be read, because the time precedes the folded part.
     public func knownPosition(of moment: AsOf) -> Int64? {
         switch moment {
         case .sequence(let sequence): sequence
@@ -56,8 +54,8 @@ extension MapFollower {
         }
     }
 
-    /// The same, with some twenty looks into the log where it has to be asked, once for all moments
-    /// between two changes; throws what `read` throws.
+    /// The sequence number of a past moment, with some twenty log reads where memory does not
+    /// suffice, once for all moments between two changes; throws what `read` throws.
     public func position(of moment: AsOf, reading read: Reader) async throws(Failure) -> Int64 {
         if let known = knownPosition(of: moment) { return known }
         guard case .time(let time) = moment else { return 0 }
@@ -71,15 +69,15 @@ extension MapFollower {
         return search.position
     }
 
-    /// The same, reading the log that the follower follows; throws `unavailable` when it follows
-    /// none.
+    /// The sequence number of a past moment, read from the followed log; throws `unavailable`
+    /// without one.
     public func position(of moment: AsOf) async throws(Failure) -> Int64 {
         if let known = knownPosition(of: moment) { return known }
         return try await position(of: moment, reading: try ownReader())
     }
 
-    /// The map as it was when the log ended at `position`, where that takes no reading: when it has
-    /// not changed since, or that state of it was asked for lately, at whatever sequence number.
+    /// The map as it was when the log ended at `position`, from memory: when it has not changed
+    /// since, or that state is cached, under whatever sequence number.
     public func remembered(_ name: MapName, at position: Int64) -> Remembered {
         inner.withLock { inner in
             guard position >= 0, position <= inner.state.sequence else { return .unknown }
@@ -103,12 +101,11 @@ extension MapFollower {
         }
     }
 
-    /// The map as it was when the log ended at `position`; nil when there was no such map.
+    /// The map as it was when the log ended at `position`; nil when it did not exist.
     ///
-    /// Reads the events of this map from the nearest state of it that is at hand, of a question
-    /// before or of a snapshot, once for each state of the map. Throws `Failure`:
-    /// `invalidParameter` for a position below 0 or one the log has not reached (after a short
-    /// wait), and what `read` throws.
+    /// Folds the events of this map from the nearest cached state or snapshot, once for each state
+    /// of the map. Throws `Failure`: `invalidParameter` for a position below 0 or ahead of the log
+    /// (after a short wait), and what `read` throws.
     public func map(
         named name: MapName, at position: Int64, reading read: Reader
     ) async throws(Failure) -> MapDescription? {
@@ -135,8 +132,8 @@ extension MapFollower {
         return map.at(position)
     }
 
-    /// A past of the map, as it may be seen (``MapDescription/seen(from:)``); nil when there was no
-    /// such map.
+    /// A past of the map, as it may be seen (``MapDescription/seen(from:)``); nil when it did not
+    /// exist.
     ///
     /// Throws as ``map(named:at:reading:)`` and ``position(of:reading:)``.
     public func map(
@@ -148,16 +145,14 @@ extension MapFollower {
         return try await self.map(named: name, at: seenFrom, reading: read).flatMap(map.seen(from:))
     }
 
-    /// The same, reading the log that the follower follows; throws `unavailable` when it follows
-    /// none.
+    /// The past map, read from the followed log; throws `unavailable` without one.
     public func map(named name: MapName, at position: Int64) async throws(Failure)
         -> MapDescription?
     {
         try await map(named: name, at: position, reading: try ownReader())
     }
 
-    /// Reads the log that the follower follows by itself; throws `unavailable` when it follows
-    /// none.
+    /// Reads the followed log; throws `unavailable` without one.
     public func ownReader() throws(Failure) -> Reader {
         guard let log = followedLog else {
             throw Failure(.unavailable, "this follower has no log to read the past from")
@@ -165,8 +160,8 @@ extension MapFollower {
         return { request async throws(Failure) in try await log.events(request) }
     }
 
-    /// Folds one map's events up to a sequence number; returns it alone, and how far it is known
-    /// not to have changed again.
+    /// Folds one map's events up to a sequence number; returns its state, and up to where it is
+    /// known not to change again.
     private func fold(
         _ name: MapName, from start: MapsState?, to position: Int64, reading read: Reader
     ) async throws(Failure) -> (MapsState, through: Int64) {
@@ -186,7 +181,7 @@ extension MapFollower {
                 break
             }
             after = end
-            // A snapshot has all maps, so it pays only where there is much to fold.
+            // A snapshot holds all maps, so it pays only for a long fold.
             if isFirstPage, let kept = try await restored(through: position),
                 kept.sequence > after, let alone = kept.alone(name)
             {

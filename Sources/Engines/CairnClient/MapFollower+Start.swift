@@ -7,18 +7,18 @@ internal import FoundationEssentials
 internal import MapState
 internal import Synchronization
 
-/// Where a follower begins: at the last snapshot that the log vouches for, or at the first event.
+/// The start of a follower: the last snapshot that the log confirms, or the first event.
 extension MapFollower {
     /// The maps of a snapshot.
     struct Start: Sendable {
         var state: MapsState
         /// When the last change of any of them was recorded; nil where that is in an archive that
-        /// is away.
+        /// is unavailable.
         var changedAt: Timestamp?
-        /// The log that they were folded from.
+        /// The incarnation of the log that they were folded from.
         var incarnation: UUID?
 
-        /// The last that the log vouches for; nil where there is none.
+        /// The last snapshot that the log confirms; nil for none.
         static func last(
             of snapshots: StateSnapshots<MapsState>, _ log: LogReader
         ) async throws(Failure) -> Start? {
@@ -36,13 +36,13 @@ extension MapFollower {
         }
     }
 
-    /// Where the fold begins.
+    /// The start of the fold.
     enum Beginning: Sendable {
         case snapshot(Start)
         case firstEvent
     }
 
-    /// How the maps of a site are followed.
+    /// The source of a site's maps.
     struct MapSource: Sendable {
         let bus: BusThread
         let log: LogReader
@@ -60,7 +60,7 @@ extension MapFollower {
             }
         }
 
-        /// Asks until the log answers where to begin; nil when the task is cancelled.
+        /// Retries until the log answers where to start; nil when the task is cancelled.
         func beginning(in snapshots: StateSnapshots<MapsState>) async -> Beginning? {
             var pause = Duration.milliseconds(50)
             while !Task.isCancelled {
@@ -78,7 +78,7 @@ extension MapFollower {
 
     }
 
-    /// Follows the log from where to begin.
+    /// Follows the log from the start found.
     func begin(at beginning: Beginning, _ source: MapSource) {
         var start: Start?
         if case .snapshot(let found) = beginning {
@@ -98,10 +98,10 @@ extension MapFollower {
         }
     }
 
-    /// Begins at the last snapshot, where there is one that the log vouches for: for a follower
-    /// that is fed by somebody else, who goes on after the sequence number of ``current``.
+    /// Starts from the last snapshot that the log confirms, if any: for a follower with an external
+    /// feed that continues after the sequence number of ``current``.
     ///
-    /// What was folded further already stays. Throws `Failure` where the log does not answer.
+    /// A further fold is kept. Throws `Failure` where the log does not answer.
     public func restore(from log: LogReader) async throws(Failure) {
         guard let snapshots, var start = try await Start.last(of: snapshots, log) else { return }
         start.state = try await start.state.withLocators { request async throws(Failure) in
@@ -110,7 +110,7 @@ extension MapFollower {
         take(start, into: .all)
     }
 
-    /// Takes the maps of a snapshot for what was folded so far.
+    /// Replaces the folded state by the maps of a snapshot.
     private func take(_ start: Start, into part: Part) {
         let path = part.path
         let woken: [(Waiter, Result<MapsState, Failure>)] = inner.withLock { inner in
@@ -123,10 +123,10 @@ extension MapFollower {
         for (waiter, result) in woken { waiter.body(result) }
     }
 
-    /// The state of the last snapshot up to a sequence number, its locators left out; nil where
-    /// there is none that the log vouches for.
+    /// The state of the last snapshot up to a sequence number, without locators; nil without one
+    /// that the log confirms.
     ///
-    /// A few are kept, so that neighbouring questions read them once. Throws `Failure` where the
+    /// A few are cached, so that neighbouring requests read them once. Throws `Failure` where the
     /// log does not answer.
     func restored(through position: Int64) async throws(Failure) -> MapsState? {
         guard let snapshots else { return nil }
@@ -145,7 +145,7 @@ extension MapFollower {
         if let known { return known }
         let found = try await snapshots.restore(through: last)
         inner.withLock { inner in
-            // Named once, and passed over from then on.
+            // Reported once, and skipped from then on.
             inner.refused.formUnion(
                 sequences.filter { $0 <= last && $0 > found?.sequence ?? 0 })
             guard let found, !inner.restored.contains(where: { $0.sequence == found.sequence })
@@ -158,8 +158,7 @@ extension MapFollower {
 }
 
 extension MapsState {
-    /// The maps of a snapshot with the locators that were published by then, which it leaves out;
-    /// throws what `read` throws.
+    /// Adds the locators published by then, which a snapshot omits; throws what `read` throws.
     func withLocators(_ read: MapFollower.Reader) async throws(Failure) -> MapsState {
         var locators = MapsState()
         for event in try await read(ReadRequest(after: 0, limit: .max, category: "locator"))

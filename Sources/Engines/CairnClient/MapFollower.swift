@@ -7,33 +7,33 @@ public import FoundationEssentials
 public import MapState
 internal import Synchronization
 
-/// The maps and locators of a site, folded from the log as it grows, in the memory of whoever reads
-/// them: no request about a map has to wait for another service.
+/// The maps and locators of a site, folded from the log as it grows, in the memory of their
+/// readers: no request about a map has to wait for another service.
 ///
-/// A log subscription feeds it: its own or one that calls ``ingest(_:upTo:)``. With the snapshots
-/// of a site it begins at the last of them that the log vouches for, and questions about the past
-/// begin at the last one before the moment; without them, or where none can be taken, everything is
-/// folded from the log, to the same answers. Any thread may ask. The fold is the pure
-/// ``MapsState``, so two followers at one sequence number hold equal maps.
+/// Its feed is a log subscription of its own or an external caller of ``ingest(_:upTo:)``. With the
+/// snapshots of a site it starts at the last one that the log confirms, and reads of the past start
+/// at the last one before the moment; without them, everything is folded from the log, to the same
+/// answers. Thread-safe. The fold is the pure ``MapsState``, so two followers at one sequence
+/// number hold equal maps.
 public final class MapFollower: Sendable {
-    /// Reads the log: the events that a request names, in rising order of global position, as many
-    /// as it asks for; fewer only where there are no more.
+    /// Reads the log: the events that a request names, in rising order of global position, up to
+    /// its limit; fewer only where there are no more.
     public typealias Reader =
         @Sendable (_ request: ReadRequest) async throws(Failure) -> [RecordedEvent]
 
-    /// The most callers that may wait for a sequence number at once; further ones get `busy`.
+    /// Limit of concurrent waits for a sequence number; further ones get `busy`.
     public static let waiterLimit = 10_000
-    /// How many past states ``history(at:)`` keeps for its next callers.
+    /// Capacity of the cache of ``history(at:)``.
     static let historyLimit = 8
-    /// How many states of snapshots are kept for questions about the past.
+    /// Capacity of the cache of snapshot states.
     static let restoredLimit = 2
-    /// Events read at once when the past is folded.
+    /// Page size when folding the past.
     static let usualPageSize = 1000
 
     struct Waiter {
         var minSequence: Int64
-        /// Whether an event at `minSequence` or later will do, though what else lies before it is
-        /// not known yet.
+        /// Whether an event at `minSequence` or later suffices, though the state before it may
+        /// still be incomplete.
         var takesEvents = false
         var body: @Sendable (Result<MapsState, Failure>) -> Void
 
@@ -44,7 +44,7 @@ public final class MapFollower: Sendable {
 
     struct Inner {
         var state = MapsState()
-        /// What the two subscriptions have brought, where there are two; `state` joins them.
+        /// The states of the two subscriptions, where there are two; `state` joins them.
         var maps = MapsState()
         var locators = MapsState()
         var fault: Failure?
@@ -56,14 +56,14 @@ public final class MapFollower: Sendable {
         var changes = ChangeIndex()
         var past = PastMaps()
         var foldedCount = 0
-        /// States of snapshots that questions about the past began at, the latest asked for last.
+        /// Snapshot states that reads of the past started from, least recently used first.
         var restored: [MapsState] = []
-        /// The sequence numbers of snapshots that could not be taken.
+        /// The sequence numbers of unusable snapshots.
         var refused: Set<Int64> = []
     }
 
     let inner = Mutex(Inner())
-    /// Where states that were folded before are found.
+    /// The source of snapshots.
     let snapshots: StateSnapshots<MapsState>?
     let pageSize: Int
     let feed = Mutex<Feed?>(nil)
@@ -73,18 +73,17 @@ public final class MapFollower: Sendable {
         var log: LogReader
         var subscriptions: [LogSubscription]
         var beginning: Task<Void, Never>?
-        /// Whether maps are followed, and not only to be.
+        /// Whether the subscription to maps has started.
         var hasMaps: Bool
         var isStopped = false
     }
 
-    /// A follower that has read nothing and waits to be fed; `snapshots` serve its questions about
-    /// the past.
+    /// Creates an empty follower with an external feed; `snapshots` serve its reads of the past.
     public convenience init(snapshots: StateSnapshots<MapsState>? = nil) {
         self.init(snapshots: snapshots, pageSize: Self.usualPageSize)
     }
 
-    /// The same with smaller pages.
+    /// Creates it with another page size.
     package init(
         snapshots: StateSnapshots<MapsState>?, pageSize: Int,
         onStop: @escaping @Sendable (Failure) -> Void = { _ in }
@@ -94,16 +93,16 @@ public final class MapFollower: Sendable {
         self.onStop = onStop
     }
 
-    /// A follower of the site that the bus thread belongs to; the log need not be up yet.
+    /// Follows the site of a bus thread; the log may still be down.
     ///
     /// - Parameters:
-    ///   - bus: The process's bus thread.
-    ///   - log: Where to read; a connection of its own where it is nil.
+    ///   - bus: The bus thread of the process.
+    ///   - log: The log to read; nil for a connection of its own.
     ///   - hasLocators: Whether locators are followed beside maps.
-    ///   - snapshots: Where to begin; the first event where it is nil.
-    ///   - onFault: Told, on any thread, why the log cannot be followed any more; see
+    ///   - snapshots: The snapshots to start from; nil for the first event.
+    ///   - onFault: Receives, on any thread, the fault that ends the subscription; see
     ///     `LogSubscription`.
-    ///   - onStop: Told, on any thread, of the event that ended the fold for good.
+    ///   - onStop: Receives, on any thread, a line about the event that ended the fold for good.
     ///
     /// Throws `Failure` when the bus thread has ended.
     public convenience init(
@@ -114,8 +113,8 @@ public final class MapFollower: Sendable {
     ) throws(Failure) {
         self.init(snapshots: snapshots, pageSize: Self.usualPageSize, onStop: onStop)
         let reader = if let log { log } else { try LogReader(bus: bus) }
-        // One subscription for each category: a subscription to several reads the whole log, and
-        // most of a long log is jobs.
+        // One subscription per category: a subscription to several reads the whole log, and most of
+        // a long log is jobs.
         var started: [LogSubscription] = []
         if hasLocators {
             started.append(
@@ -146,7 +145,7 @@ public final class MapFollower: Sendable {
 
     deinit { stop() }
 
-    /// Ends the subscription; what is known stays.
+    /// Ends the subscription; the state stays.
     public func stop() {
         let ended = feed.withLock { feed in
             feed?.isStopped = true
@@ -156,7 +155,7 @@ public final class MapFollower: Sendable {
         ended?.subscriptions.forEach { $0.cancel() }
     }
 
-    /// What is folded where.
+    /// A part of the fold.
     enum Part {
         case all
         case maps
@@ -175,16 +174,16 @@ public final class MapFollower: Sendable {
         if part != .all { inner.state = inner.maps.joined(withLocatorsOf: inner.locators) }
     }
 
-    /// How many events of maps and locators have been folded since the start; less than there are
-    /// where it began at a snapshot.
+    /// Number of events of maps and locators folded since the start, without those of the initial
+    /// snapshot.
     public var foldedCount: Int { inner.withLock { $0.foldedCount } }
 
-    /// The newest state; it may be that of an empty log when nothing was read yet.
+    /// The latest state; that of an empty log until something was read.
     public var current: MapsState { inner.withLock { $0.state } }
 
     /// Whether the log is out of reach, so that the maps may have changed since.
     ///
-    /// Whoever feeds the follower itself sets it.
+    /// Set by the external feed, where there is one.
     public var isStale: Bool {
         get {
             if fault != nil { return true }
@@ -194,24 +193,23 @@ public final class MapFollower: Sendable {
         set { inner.withLock { $0.isStale = newValue } }
     }
 
-    /// Why the fold stopped (an event this build cannot follow); nil while it goes on.
+    /// The reason why the fold stopped (an event this build cannot follow); nil while it goes on.
     public var fault: Failure? {
         inner.withLock { $0.fault }
             ?? feed.withLock { $0 }?.subscriptions.lazy.compactMap(\.fault).first
     }
 
-    /// Which log is followed; nil until that is known, and of a follower that is fed by somebody
-    /// else.
+    /// The incarnation of the followed log; nil until it is known, and with an external feed.
     public var incarnation: UUID? {
         feed.withLock { $0 }?.subscriptions.lazy.compactMap(\.incarnation).first
     }
 
-    /// Folds records in, in rising order of global position, and wakes whoever waits for them.
+    /// Folds records, in rising order of global position, and resumes waiting readers.
     ///
-    /// `position` states that the log holds no further event of ``MapsState/categories`` up to
-    /// there. Records folded before are passed over. An event that does not fit, or is of a newer
-    /// build, stops the follower for good: it keeps the state before it, says why (``fault``), and
-    /// everybody who asks for a state gets that failure.
+    /// `position` is the watermark: the log holds no further event of ``MapsState/categories`` up
+    /// to there. Records folded before are skipped. An event that does not fit, or is of a newer
+    /// build, stops the follower for good: it keeps the state before it and the ``fault``, with
+    /// which every wait for a state fails.
     public func ingest(_ records: [RecordedEvent], upTo position: Int64) {
         ingest(records, upTo: position, into: .all)
     }
@@ -241,8 +239,8 @@ public final class MapFollower: Sendable {
         if let stopped { onStop(stopped) }
     }
 
-    /// Waits, the first time, until the log has been read to where it ends now; later it returns at
-    /// once, so that a reader goes on with what it knows while the log is away.
+    /// Waits, the first time, until the log has been read up to its present end; later it returns
+    /// at once, so that readers continue with the known state during an outage of the log.
     ///
     /// Throws `Failure`: `logUnavailable`, `timedOut`, the ``fault``.
     public func catchUp(timeout: Duration = .seconds(5)) async throws(Failure) {
@@ -254,15 +252,14 @@ public final class MapFollower: Sendable {
         inner.withLock { $0.isCaughtUp = true }
     }
 
-    /// Whether the log has been read to where it ended when that was asked for.
+    /// Whether the log has been read up to its end at the time of the first request.
     var isCaughtUp: Bool { inner.withLock { $0.isCaughtUp } }
 
-    /// Calls `body` once, on any thread: with a state that has reached `minSequence`, at once where
-    /// it has, else as soon as it does; or with a `Failure`: `timedOut` after `timeout`, `busy`, or
-    /// the ``fault``.
+    /// Calls `body` once, on any thread: with a state that has reached `minSequence`, as soon as
+    /// there is one; or with a `Failure`: `timedOut` after `timeout`, `busy`, or the ``fault``.
     ///
-    /// For a sequence number that somebody has been told: where the events that came here lie below
-    /// it, the log is asked how long it is.
+    /// For a sequence number that a client has received: where the events seen here are below it,
+    /// the length of the log is requested.
     public func whenReached(
         _ minSequence: Int64, timeout: Duration = .seconds(5),
         _ body: @escaping @Sendable (Result<MapsState, Failure>) -> Void
@@ -272,7 +269,7 @@ public final class MapFollower: Sendable {
         behind?.forEach { $0.askForHead() }
     }
 
-    /// Registers who waits, or serves them at once; whether anything has to come.
+    /// Registers a waiting reader, or serves it at once; returns whether it waits.
     private func wait(_ waiter: Waiter, _ timeout: Duration) -> Bool {
         let registered: UInt64? = inner.withLock { inner in
             guard inner.fault == nil, !waiter.isServed(by: inner.state),
@@ -303,11 +300,10 @@ public final class MapFollower: Sendable {
         return try result.get()
     }
 
-    /// A state that knows of more than that one: as soon as there is an event of a map or locator
-    /// after all of its own, or the log says that it is longer than that; throws as
-    /// ``whenReached(_:timeout:_:)`` does.
+    /// A state later than `sequence`: as soon as there is an event of a map or locator after it, or
+    /// a head of the log beyond it; throws as ``whenReached(_:timeout:_:)`` does.
     ///
-    /// The log is not asked for it.
+    /// Sends no request to the log.
     public func snapshot(
         beyond known: MapsState, timeout: Duration
     ) async throws(Failure) -> MapsState {
@@ -323,10 +319,9 @@ public final class MapFollower: Sendable {
 
     /// The maps as they were when the log ended at sequence number `position`.
     ///
-    /// Folds the log from a snapshot or a past state that is still at hand, else from its first
-    /// event; costs about 20 µs for each event of a map or locator in between. Throws `Failure`:
-    /// `invalidParameter` for a position below 0 or one the log has not reached (after a short
-    /// wait), and what `read` throws.
+    /// Folds the log from a snapshot or a cached past state, else from its first event; costs about
+    /// 20 µs for each event of a map or locator in between. Throws `Failure`: `invalidParameter`
+    /// for a position below 0 or ahead of the log (after a short wait), and what `read` throws.
     public func history(
         at position: Int64, reading read: Reader
     ) async throws(Failure) -> MapsState {
@@ -351,8 +346,8 @@ public final class MapFollower: Sendable {
         return past
     }
 
-    /// The present, once it has reached a past position; throws `invalidParameter` where there is
-    /// no such position.
+    /// The present, once it has reached a past position; throws `invalidParameter` for a position
+    /// ahead of the log.
     @discardableResult
     func reach(_ position: Int64) async throws(Failure) -> MapsState {
         guard position >= 0 else {
@@ -363,16 +358,15 @@ public final class MapFollower: Sendable {
         } catch  where error.code == .timedOut {
             throw Failure(
                 .invalidParameter,
-                "sequence number \(position) lies ahead of the log, which ends at "
+                "sequence number \(position) is ahead of the log, which ends at "
                     + "\(current.sequence)")
         }
     }
 
-    /// The log that the follower follows by itself; nil where somebody feeds it.
+    /// The log of the follower's own subscription; nil with an external feed.
     var followedLog: LogReader? { feed.withLock { $0?.log } }
 
-    /// The same, reading the log that the follower follows; throws `unavailable` when it follows
-    /// none.
+    /// The maps at `position`, read from the followed log; throws `unavailable` without one.
     public func history(at position: Int64) async throws(Failure) -> MapsState {
         try await history(at: position, reading: try ownReader())
     }
@@ -406,7 +400,7 @@ public final class MapFollower: Sendable {
             if let fault = inner.fault { return .failure(fault) }
             if waiter.isServed(by: inner.state) { return .success(inner.state) }
             return .failure(
-                Failure(.busy, "\(Self.waiterLimit) callers wait for the log already"))
+                Failure(.busy, "\(Self.waiterLimit) callers are already waiting for the log"))
         }
     }
 

@@ -4,9 +4,9 @@
 package import CairnModel
 internal import Platform
 
-/// Work that blocks, kept off the threads that tasks share.
+/// Blocking work, kept off Swift's cooperative pool.
 package enum OwnThread {
-    /// Runs `body` on a new thread of that name and waits for it.
+    /// Runs `body` on a new thread named `name` and waits for it.
     package static func run<Value: Sendable>(
         _ name: String, _ body: @escaping @Sendable () throws(Failure) -> Value
     ) async -> Result<Value, Failure> {

@@ -5,10 +5,10 @@ internal import Bus
 public import CairnModel
 internal import Synchronization
 
-/// One identify under way that no task waits for: for programs that answer many at once and for
-/// which a task each, with its changes of thread, would cost more than the answer.
+/// One identify request in flight without a task: for programs that answer many at once, for which
+/// a task each, with its thread switches, would cost more than the answer.
 public final class PendingIdentify: Sendable {
-    /// What came of it; decoded by whoever wants it, on a thread of its choice.
+    /// The outcome, decoded on demand on the caller's thread.
     public struct Outcome: Sendable {
         let result: Result<Message, Failure>
 
@@ -50,7 +50,8 @@ public final class PendingIdentify: Sendable {
         }
     }
 
-    /// The supervisor is away, perhaps being restarted: from here on it is asked as everybody asks.
+    /// The supervisor is away, perhaps being restarted: from here on the request is retried as
+    /// usual.
     private func askPatiently(_ failure: Failure) {
         let isOver = state.withLock { state in
             guard !state.isCancelled, end > .now else { return true }
@@ -68,7 +69,7 @@ public final class PendingIdentify: Sendable {
         if isOver { completion(Outcome(result: .failure(failure))) }
     }
 
-    /// Waits no longer: the completion gets `cancelled`, unless it has been called; the worker
+    /// Cancels the request: the completion gets `cancelled`, unless it has been called; the worker
     /// stops.
     public func cancel() {
         let retry = state.withLock { state in
@@ -81,10 +82,10 @@ public final class PendingIdentify: Sendable {
 }
 
 extension CairnClient {
-    /// Asks what is here without a task: `completion` is called once, on the bus thread or another
-    /// one, and must not block.
+    /// Sends an identify request without a task: `completion` is called once, on the bus thread or
+    /// another one, and must not block.
     ///
-    /// Throws `Failure` when the question cannot even be put.
+    /// Throws `Failure` when the request cannot even be sent.
     public func askIdentify(
         _ request: IdentifyRequest, timeout: Duration = .seconds(10),
         completion: @escaping @Sendable (PendingIdentify.Outcome) -> Void

@@ -6,24 +6,25 @@ public import FoundationEssentials
 public import Site
 internal import Synchronization
 
-/// Writes a folded state down now and then, and finds it again at the next start.
+/// Persists a folded state from time to time, and restores it at the next start.
 ///
-/// A snapshot is taken where the log agrees with it: the same incarnation, and at the end of the
+/// A snapshot is restored where the log confirms it: the same incarnation, and at the end of the
 /// commit that holds the snapshot's last event the same hash chain, over records that pass their
-/// checksums. Two logs that agree there agree on every event before, so what was folded is what
-/// would be folded now. Anything else about a snapshot that is not as it should be is said in one
-/// line, and an older one or the beginning of the log is taken.
+/// checksums. Two logs that agree there agree on every event before, so the restored state is what
+/// a fold would give now. Any other snapshot is reported in one line, and an older one or the
+/// beginning of the log is used.
 ///
-/// Any task; nothing of it runs on the caller's actor.
+/// Thread-safe; none of it runs on the caller's actor.
 public final class StateSnapshots<State: Snapshotted>: Sendable {
     private let store: SnapshotStore
     private let log: LogReader
     private let report: @Sendable (String) -> Void
-    /// Which log it was when the fold began; what is folded from another is not kept.
+    /// The incarnation of the log at the start of the fold; a state of another one is not kept.
     private let incarnation = Mutex<UUID?>(nil)
     private let isKeeping = Atomic<Bool>(false)
 
-    /// The snapshots of a site; `report` is told, on any thread, of each that could not be taken.
+    /// Opens the snapshots of a site; `report` receives, on any thread, a line for each unusable
+    /// one.
     public init(
         site: Site, log: LogReader, report: @escaping @Sendable (String) -> Void = { _ in }
     ) {
@@ -32,8 +33,8 @@ public final class StateSnapshots<State: Snapshotted>: Sendable {
         self.report = report
     }
 
-    /// The latest state up to a sequence number that the log agrees with, to fold on from; nil
-    /// where there is none.
+    /// The latest state up to a sequence number that the log confirms, to resume the fold from; nil
+    /// for none.
     ///
     /// Throws `Failure` where the log does not answer.
     @concurrent
@@ -64,12 +65,11 @@ public final class StateSnapshots<State: Snapshotted>: Sendable {
         return try SnapshotStore.state(State.self, label, pieces) { _ in place }
     }
 
-    /// Which log the last ``restore(through:)`` has found; nil before it has, and for a log of an
-    /// older build.
+    /// The incarnation found by the last ``restore(through:)``; nil before that, and for a log of
+    /// an older build.
     public var foundIncarnation: UUID? { incarnation.withLock { $0 } }
 
-    /// The sequence numbers of the snapshots there are of that log, the latest first, whether they
-    /// can be taken or not.
+    /// The sequence numbers of the snapshots of that log, the latest first, usable or not.
     ///
     /// Reads the folder.
     public func sequences() -> [Int64] {
@@ -77,8 +77,8 @@ public final class StateSnapshots<State: Snapshotted>: Sendable {
         return store.names().filter { $0.incarnation == found ?? $0.incarnation }.map(\.sequence)
     }
 
-    /// Writes a state down that was folded since ``restore(through:)``; what cannot be written is
-    /// reported, and nothing else comes of it.
+    /// Persists a state that was folded since ``restore(through:)``; a failure is reported and has
+    /// no other effect.
     @concurrent
     public func keep(_ state: State) async {
         do throws(Failure) { try await write(state) } catch {
@@ -86,8 +86,8 @@ public final class StateSnapshots<State: Snapshotted>: Sendable {
         }
     }
 
-    /// Begins to write a state down beside whatever comes next, unless another is being written
-    /// that way; returns whether it began.
+    /// Starts to persist a state in the background, unless another is being persisted; returns
+    /// whether it started.
     public func keepBeside(_ state: State) -> Bool {
         guard !isKeeping.exchange(true, ordering: .acquiringAndReleasing) else { return false }
         Task {
@@ -101,7 +101,7 @@ public final class StateSnapshots<State: Snapshotted>: Sendable {
         let sequence = state.foldedThrough
         guard sequence > 0, let known = incarnation.withLock({ $0 }) else { return }
         let place = try await place(of: sequence)
-        // Asked last: an incarnation never comes back, so it was this one all the time.
+        // Asked last: an incarnation never recurs, so it was this one all along.
         guard try await log.head().incarnation == known else {
             throw Failure(.conflict, "the log has been replaced")
         }
@@ -117,7 +117,7 @@ public final class StateSnapshots<State: Snapshotted>: Sendable {
         }.get()
     }
 
-    /// The end of the commit that holds an event, and the hash chain there, as the log verifies it.
+    /// The end of the commit that holds an event, with its hash chain, as verified by the log.
     private func place(
         of sequence: Int64
     ) async throws(Failure) -> SnapshotStore.Place {

@@ -10,7 +10,7 @@ internal import Remote
 internal import Site
 internal import Synchronization
 
-/// Maps with their data, asked inside this program: no service need run, and none is spoken to.
+/// Maps with their data, queried inside this program, without any service.
 ///
 /// ```swift
 /// let atlas = try Atlas(site: "/srv/cairn")
@@ -21,29 +21,29 @@ internal import Synchronization
 ///         imageDisplay: ImageDisplay(width: 800, height: 800)))
 /// let json = try CairnJSON.encode(answer)
 /// ```
-/// The engine is that of an identify worker, so an answer is the one that a site gives at the same
-/// sequence number, byte for byte. An atlas stands still: it sees what was in the log when it was
-/// made, or last ``refresh()``ed. It reads and changes nothing, whether the site is up or not.
+/// The engine is that of an identify worker, so an answer equals that of a site at the same
+/// sequence number, byte for byte. An atlas is a snapshot: it sees the log as it was at its
+/// creation, or its last ``refresh()``. It is read-only and works whether the site is up or not.
 ///
-/// Any thread may ask, any number at once; a call blocks its thread. Layers on other servers are
-/// asked over the network, every other layer is read from files.
+/// Thread-safe; a call blocks its thread. Layers on other servers are queried over the network,
+/// every other layer is read from files.
 public final class Atlas: Sendable {
     private let history: Mutex<MapHistory>
     private let engine: IdentifyEngine
-    /// Nil where no layer can lie on another server.
+    /// Nil where no layer can be on another server.
     private let remotes: RemoteServices?
 
     /// Opens the maps of a site's directory.
     ///
-    /// It begins at the last snapshot of the maps that the log vouches for, and reads what came
-    /// after; without one, every event of a map.
+    /// It starts from the last snapshot of the maps that the log confirms, and folds the events
+    /// after it; without one, all events.
     ///
     /// Throws `Failure`: `notFound` where there is no site, `unreadable`, `corrupt`,
     /// `newerVersion`.
     ///
     /// - Parameters:
     ///   - path: The site's directory.
-    ///   - report: Told, on the thread that asks, of each snapshot that could not be taken.
+    ///   - report: Receives, on the calling thread, a line for each unusable snapshot.
     public init(
         site path: String, report: @escaping @Sendable (String) -> Void = { _ in }
     ) throws(Failure) {
@@ -58,14 +58,15 @@ public final class Atlas: Sendable {
         }
     }
 
-    /// Makes one map of dataset files, `layer.fgb` as an import left them, the first at the bottom.
+    /// Creates one map of dataset files, `layer.fgb` as written by an import, the first at the
+    /// bottom.
     ///
     /// The first gives the map its spatial reference; layers have the names they were imported
     /// under. Throws `Failure`: `notFound`, `unreadable`, `corrupt` where a file is no dataset,
-    /// `conflict` for two of one name, `invalidParameter` for none.
+    /// `conflict` for a duplicate name, `invalidParameter` for an empty list.
     public init(datasets paths: [String], map name: MapName) throws(Failure) {
         guard !paths.isEmpty else {
-            throw Failure(.invalidParameter, "a map of no datasets has nothing to ask")
+            throw Failure(.invalidParameter, "the list of datasets is empty")
         }
         var datasets: [ContentID: Dataset] = [:]
         var layers: [(name: String, dataset: ContentID, properties: LayerProperties)] = []
@@ -88,37 +89,37 @@ public final class Atlas: Sendable {
     /// The names of all maps, in byte order.
     public var mapNames: [MapName] { history.withLock { $0.mapNames } }
 
-    /// The last sequence number that is known of the site's log.
+    /// The last known sequence number of the site's log.
     public var sequence: Int64 { history.withLock { $0.sequence } }
 
-    /// How many events of maps were read and folded, to begin and for questions about the past;
-    /// less than there are where it began at a snapshot.
+    /// Number of events of maps read and folded, at the start and for past moments, without those
+    /// of the initial snapshot.
     public var foldedCount: Int { history.withLock { $0.foldedCount } }
 
-    /// A map with its layers, now or as it was; nil when there is, or was, none of that name.
+    /// A map with its layers, now or at a past moment; nil when it does not exist there.
     ///
-    /// Throws `Failure`: `invalidParameter` for a past that lies ahead of the log, `corrupt`.
+    /// Throws `Failure`: `invalidParameter` for a moment ahead of the log, `corrupt`.
     public func map(
         named name: MapName, at moment: AsOf? = nil
     ) throws(Failure) -> MapDescription? {
         try history.withLock { history throws(Failure) in try history.map(name, at: moment) }
     }
 
-    /// A map now, or a past of it as it may be seen; nil when there is, or was, none of that name.
+    /// A map now, or a past of it as it may be seen; nil when it does not exist there.
     ///
     /// Throws as ``map(named:at:)``.
     public func map(named name: MapName, past: SeenPast?) throws(Failure) -> MapDescription? {
         try history.withLock { history throws(Failure) in try history.map(name, past: past) }
     }
 
-    /// Reads what was appended to the site's log since.
+    /// Reads what has been appended to the site's log since.
     ///
     /// Throws `Failure`: `unreadable`, `corrupt`.
     public func refresh() throws(Failure) {
         try history.withLock { history throws(Failure) in try history.readOn() }
     }
 
-    /// Answers what is here.
+    /// Answers an identify request.
     ///
     /// The request's parameters are those of `Docs/identify.md`. A sequence number that is not
     /// known yet (`minSequence`, `at`) refreshes the atlas first.
@@ -128,8 +129,8 @@ public final class Atlas: Sendable {
     /// log does not have, `cancelled`, `corrupt`.
     ///
     /// - Parameters:
-    ///   - deadline: Until when other servers are waited for.
-    ///   - isCancelled: Asked now and then, on any thread; the call ends soon after it says so.
+    ///   - deadline: Time limit for other servers.
+    ///   - isCancelled: Polled on any thread; the call ends soon after it returns true.
     public func identify(
         _ request: IdentifyRequest, until deadline: ContinuousClock.Instant? = nil,
         isCancelled: @escaping @Sendable () -> Bool = { false }

@@ -7,22 +7,21 @@ internal import FoundationEssentials
 internal import MapState
 internal import Site
 
-/// The snapshots of the maps of a log that is read in this process, where the log agrees with them;
-/// writes none.
+/// The snapshots of the maps of a log that is read in this process, as far as the log confirms
+/// them; read-only.
 struct LogSnapshots {
     private let store: SnapshotStore
     private let log: ArchivedLogReader
     private let incarnation: UUID
     private let report: @Sendable (String) -> Void
-    /// Those that could not be taken, which are named once.
+    /// Unusable ones, which are reported once.
     private var refused: Set<Int64> = []
-    /// The last that were taken, so that neighbouring questions read them once.
+    /// The last restored states, so that neighbouring requests read them once.
     private var taken: [MapsState] = []
 
     private static let takenLimit = 2
 
-    /// Nil for a log that does not say which one it is; `report` is told of each that cannot be
-    /// taken.
+    /// Nil for a log without an incarnation; `report` receives a line for each unusable snapshot.
     init?(
         _ store: SnapshotStore, of log: ArchivedLogReader,
         report: @escaping @Sendable (String) -> Void
@@ -34,7 +33,7 @@ struct LogSnapshots {
         self.report = report
     }
 
-    /// The latest state up to a sequence number that the log agrees with; nil where there is none.
+    /// The latest state up to a sequence number that the log confirms; nil without one.
     ///
     /// Throws `Failure` where the log cannot be read.
     mutating func state(through last: Int64) throws(Failure) -> MapsState? {

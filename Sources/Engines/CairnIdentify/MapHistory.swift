@@ -7,10 +7,10 @@ internal import FoundationEssentials
 internal import MapState
 internal import Site
 
-/// The maps of a log, now and at any sequence number, folded on the thread that asks.
+/// The maps of a log, now and at any sequence number, folded on the calling thread.
 ///
-/// Where it has snapshots, it begins at the last one, and at one before a past moment where many
-/// events lie between.
+/// With snapshots, it starts from the last one, and from one before a past moment where many events
+/// lie between.
 struct MapHistory {
     private let log: any EventReader
     private var snapshots: LogSnapshots?
@@ -18,11 +18,11 @@ struct MapHistory {
     private var changes = ChangeIndex()
     private var past = PastMaps()
     private let pageSize: Int
-    /// How many events were read and folded, at the start and for questions about the past.
+    /// Number of events read and folded, at the start and for past moments.
     private(set) var foldedCount = 0
 
-    /// Folds a log as far as it goes, from the last snapshot on that it vouches for; throws
-    /// `Failure` (`corrupt`, `newerVersion`).
+    /// Folds a log to its end, from the last snapshot that it confirms; throws `Failure`
+    /// (`corrupt`, `newerVersion`).
     init(
         reading log: any EventReader, from snapshots: LogSnapshots? = nil, pageSize: Int = 1000
     ) throws(Failure) {
@@ -36,7 +36,7 @@ struct MapHistory {
         try readOn()
     }
 
-    /// The history of a site's maps; throws `Failure` as the other, and `unreadable`.
+    /// The history of a site's maps; throws `Failure` like the initializer above, and `unreadable`.
     init(of site: Site, report: @escaping @Sendable (String) -> Void) throws(Failure) {
         let log = try ArchivedLogReader(path: site.logFile)
         try self.init(
@@ -45,7 +45,7 @@ struct MapHistory {
                 site.snapshots(of: MapsState.snapshotName), of: log, report: report))
     }
 
-    /// The history of one map that was made of these layers, the bottom one first.
+    /// The history of one map made of these layers, the bottom one first.
     init(
         of name: MapName,
         layers: [(name: String, dataset: ContentID, properties: LayerProperties)]
@@ -72,7 +72,8 @@ struct MapHistory {
         }
     }
 
-    /// When the last change of any map was recorded; nil where that is in an archive that is away.
+    /// When the last change of any map was recorded; nil where that is in an archive that is
+    /// unavailable.
     private static func changeTime(
         of state: MapsState, _ log: any EventReader
     ) throws(Failure) -> Timestamp? {
@@ -89,7 +90,7 @@ struct MapHistory {
     var mapNames: [MapName] { state.mapNames }
     var sequence: Int64 { state.sequence }
 
-    /// Folds what the log has got since.
+    /// Folds the events appended since.
     mutating func readOn() throws(Failure) {
         let head = try log.head()
         var isLast = false
@@ -118,7 +119,7 @@ struct MapHistory {
         }
     }
 
-    /// The map, now or as it was; nil when there is, or was, none of that name.
+    /// The map, now or at a past moment; nil when it does not exist there.
     mutating func map(_ name: MapName, at moment: AsOf?) throws(Failure) -> MapDescription? {
         switch moment {
         case nil: return state.map(named: name)
@@ -127,8 +128,7 @@ struct MapHistory {
         }
     }
 
-    /// The map, now or a past of it as it may be seen; nil when there is, or was, none of that
-    /// name.
+    /// The map, now or a past of it as it may be seen; nil when it does not exist there.
     mutating func map(_ name: MapName, past: SeenPast?) throws(Failure) -> MapDescription? {
         let map = try map(name, at: past?.moment)
         guard let map, let seenFrom = past?.seenFrom, seenFrom > map.sequence else { return map }
@@ -137,7 +137,7 @@ struct MapHistory {
 
     /// The last change of any map recorded until a moment; 0 when there was none yet.
     ///
-    /// Before what was folded here it is searched in the log, once for all moments between two
+    /// A moment before the folded part is searched for in the log, once for all moments between two
     /// changes.
     private mutating func position(at time: Timestamp) throws(Failure) -> Int64 {
         if let known = changes.position(at: time) { return known }
@@ -160,7 +160,7 @@ struct MapHistory {
         guard position <= state.sequence else {
             throw Failure(
                 .invalidParameter,
-                "sequence number \(position) lies ahead of the log, which ends at "
+                "sequence number \(position) is ahead of the log, which ends at "
                     + "\(state.sequence)")
         }
         var map: MapDescription?
@@ -174,7 +174,7 @@ struct MapHistory {
         return map
     }
 
-    /// Folds one map's events up to a sequence number, and keeps what comes of it.
+    /// Folds one map's events up to a sequence number, and caches the result.
     private mutating func recall(
         _ name: MapName, at position: Int64
     ) throws(Failure) -> MapDescription? {
@@ -186,7 +186,7 @@ struct MapHistory {
         return map
     }
 
-    /// One map alone as it was, and how far it is known not to have changed again.
+    /// One past map alone, and up to where it is known not to change again.
     private mutating func fold(
         _ name: MapName, to position: Int64
     ) throws(Failure) -> (MapsState, through: Int64) {
@@ -206,7 +206,7 @@ struct MapHistory {
             }
             guard !page.isLast, let end = page.events.last?.globalPosition else { break }
             after = end
-            // A snapshot has all maps, so it pays only where there is much to fold.
+            // A snapshot holds all maps, so it pays only for a long fold.
             if isFirstPage, let kept = try snapshots?.state(through: position),
                 kept.sequence > after, let alone = kept.alone(name)
             {

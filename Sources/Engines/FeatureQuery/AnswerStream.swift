@@ -6,8 +6,8 @@ internal import EsriForms
 
 /// The bytes of one part of an answer, row after row.
 ///
-/// A part ends in the middle of a row where it must: the next writes that row again and leaves out
-/// what is known.
+/// A part may end in the middle of a row: the next part writes that row again and omits the bytes
+/// already sent.
 struct AnswerStream {
     var json: JSONWriter
     private let part: QueryPart
@@ -15,29 +15,29 @@ struct AnswerStream {
     private(set) var rowStart = 0
     private var row = 0
 
-    /// `head` writes what stands before the first row.
+    /// `head` writes the bytes before the first row.
     init(_ part: QueryPart?, hasOnePart: Bool = false, head: () -> JSONWriter) {
         self.hasOnePart = hasOnePart
         self.part = part ?? QueryPart(row: 0, byteCount: 0, totalByteCount: 0)
         json = part.map { JSONWriter(isContinued: $0.row > 0) } ?? head()
     }
 
-    /// Call before a row is written; rows are numbered from 0 over all parts.
+    /// Marks the start of a row; rows are numbered from 0 over all parts.
     mutating func beginRow(_ row: Int) {
         self.row = row
         rowStart = json.bytes.count
     }
 
-    /// Makes room for so many rows of the length that those before have.
+    /// Reserves capacity for `rowCount` rows of the mean length so far.
     mutating func makeRoom(for rowCount: Int, after writtenCount: Int) {
         let expected = json.bytes.count / max(writtenCount, 1) * (rowCount + rowCount / 4)
         json.makeRoom(for: min(expected, QueryLimits.partBytes - json.bytes.count))
     }
 
-    /// Where the next part begins, when this one is full; it has been cut there.
+    /// The start of the next part, when this one is full; the bytes are cut there.
     mutating func endRow() -> QueryPart? {
         if hasOnePart { return nil }
-        // What the engine leaves out of this part does not count.
+        // Omitted bytes do not count towards the limit of the part.
         let bound = QueryLimits.partBytes + part.byteCount
         guard json.bytes.count > bound else { return nil }
         json.cut(to: bound)
@@ -46,8 +46,7 @@ struct AnswerStream {
             totalByteCount: part.totalByteCount + QueryLimits.partBytes)
     }
 
-    /// Takes the row that was just written back where it is too much for an answer that has one
-    /// part.
+    /// Removes the last row where it exceeds the limit of an answer with one part.
     ///
     /// Throws `tooLarge` where it is the only one.
     mutating func takesBack(isFirst: Bool) throws(Failure) -> Bool {
@@ -63,12 +62,12 @@ struct AnswerStream {
         return true
     }
 
-    /// Whether the answer has as many bytes as an answer may have.
+    /// Whether the answer has reached its size limit.
     var isFull: Bool {
         part.totalByteCount + json.bytes.count - part.byteCount > QueryLimits.answerBytes
     }
 
-    /// All bytes, and what stands after the last row.
+    /// All bytes, with those after the last row.
     mutating func finished(_ tail: String) -> [UInt8] {
         json.raw(tail)
         return json.bytes

@@ -7,7 +7,7 @@ internal import EsriForms
 internal import Geometry
 internal import PROJ
 
-/// The grid of an answer whose coordinates are quantised: whole numbers of cells from a corner.
+/// The grid of quantised coordinates: integer cells from a corner.
 struct CoordinateGrid {
     /// A column and a row.
     struct Cell: Hashable {
@@ -19,17 +19,17 @@ struct CoordinateGrid {
         }
     }
 
-    /// So many parts has the longer side of an extent where nothing else is asked.
+    /// Default number of cells along the longer side of an extent.
     private static let parts = 10_000.0
-    /// What a reader of JSON holds exactly, and a difference of two as well.
+    /// Limit of cell numbers, so that differences are exact in a reader's doubles.
     private static let limit = 0x1p52
 
     private let corner: Coordinate
     private let side: Double
     private let origin: QueryQuantization.Origin
 
-    /// Throws `invalidParameter` for an extent in another reference than the output's, and for a
-    /// tolerance that is none.
+    /// Throws `invalidParameter` for an extent in another reference than the output's, and for an
+    /// invalid tolerance.
     init(
         _ quantization: QueryQuantization, maxAllowableOffset: Double?, of dataset: LayerProperties,
         in reference: SpatialReference
@@ -60,7 +60,8 @@ struct CoordinateGrid {
         }
     }
 
-    /// That of its corners; of a layer without features, or without a place there, nothing.
+    /// The projected extent; empty for a layer without features, or without a place in the output's
+    /// reference.
     private static func extent(
         of dataset: LayerProperties, in reference: SpatialReference
     ) throws(Failure) -> Envelope {
@@ -78,8 +79,7 @@ struct CoordinateGrid {
         return result.isEmpty ? none : result
     }
 
-    /// The cell that is nearest; throws `invalidParameter` where its numbers would be too large to
-    /// be exact.
+    /// The nearest cell; throws `invalidParameter` for numbers that are too large to be exact.
     func cell(at coordinate: Coordinate) throws(Failure) -> Cell {
         let x = ((coordinate.x - corner.x) / side).rounded()
         let y = ((coordinate.y - corner.y) / side).rounded()
@@ -92,8 +92,7 @@ struct CoordinateGrid {
         return Cell(x: Int64(x), y: origin == .upperLeft ? -Int64(y) : Int64(y))
     }
 
-    /// The cells that a chain goes through, each once where several coordinates one after the other
-    /// lie in it.
+    /// The cells along a chain, consecutive duplicates removed.
     func cells(
         along coordinates: some Collection<Coordinate>
     ) throws(Failure) -> [Cell] {
@@ -106,7 +105,7 @@ struct CoordinateGrid {
         return cells
     }
 
-    /// Writes `"transform":{…}`, by which cells are coordinates again.
+    /// Writes `"transform":{…}`, which maps cells to coordinates.
     func write(to json: inout JSONWriter) {
         json.member("transform") { json in
             json.member("originPosition", origin.rawValue)
@@ -117,7 +116,7 @@ struct CoordinateGrid {
 }
 
 extension JSONWriter {
-    /// Writes the first cell, then of each further one how far it is from the one before.
+    /// Writes the first cell, then the offset of each further one from its predecessor.
     mutating func steps(_ cells: [CoordinateGrid.Cell]) {
         openArray()
         var last = CoordinateGrid.Cell(x: 0, y: 0)

@@ -6,15 +6,15 @@ internal import Dataset
 internal import Geometry
 internal import PROJ
 
-/// The rectangle around features in another reference, coordinate by coordinate where it must be.
+/// The bounding box of features in another reference, coordinate by coordinate where necessary.
 struct ExtentMeasure {
-    /// Around all that were added.
+    /// The bounding box of all added features.
     var total = Envelope.empty
     private let transform: CoordinateTransform?
     private let keepsRectangles: Bool
     private var chains = FeatureChains()
 
-    /// Whether rectangles need not be moved.
+    /// Whether no projection is needed.
     var isPlain: Bool { transform == nil }
 
     init(from source: SpatialReference, to target: SpatialReference) throws(Failure) {
@@ -25,7 +25,7 @@ struct ExtentMeasure {
         keepsRectangles = transform == nil || pair == [4326, 3857]
     }
 
-    /// Adds the reader's feature; coordinates without a place in the reference are passed over.
+    /// Adds the reader's feature; coordinates that cannot be projected are skipped.
     mutating func add(_ reader: FeatureReader) throws(Failure) {
         guard let transform else {
             total = total.union(reader.envelope)

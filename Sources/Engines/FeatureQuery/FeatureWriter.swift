@@ -6,7 +6,7 @@ internal import Dataset
 internal import EsriForms
 internal import Geometry
 
-/// Writes the features of an answer straight from the dataset's bytes; used from one thread.
+/// Writes the features of an answer straight from the dataset's bytes; confined to one thread.
 struct FeatureWriter {
     private let request: QueryRequest
     private let layer: QueriedLayer
@@ -18,12 +18,12 @@ struct FeatureWriter {
     private let hasM: Bool
 
     private static let attributesKey = OutputColumns.key("attributes")
-    /// Everything before the id.
+    /// The bytes before the id.
     private static let start = Array(#"{"type":"Feature","id":"#.utf8)
     private static let geometryKey = OutputColumns.key("geometry")
     private static let propertiesKey = OutputColumns.key("properties")
 
-    /// Throws `invalidParameter` for a field or reference that is not known.
+    /// Throws `invalidParameter` for an unknown field or reference.
     init(
         _ request: QueryRequest, _ layer: QueriedLayer, _ properties: LayerProperties
     ) throws(Failure) {
@@ -41,7 +41,7 @@ struct FeatureWriter {
         }
     }
 
-    /// What stands before the first feature.
+    /// The bytes before the first feature.
     func head() -> JSONWriter {
         var json = JSONWriter()
         guard !isGeoJSON else {
@@ -72,7 +72,7 @@ struct FeatureWriter {
         return json
     }
 
-    /// What stands after the last of so many features.
+    /// The bytes after the last feature.
     func tail(isCut: Bool, featureCount: Int) -> String {
         if request.form == .ogcFeatures { return "],\"numberReturned\":\(featureCount)}" }
         guard isCut else { return "]}" }

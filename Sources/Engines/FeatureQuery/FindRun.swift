@@ -9,14 +9,14 @@ internal import FoundationEssentials
 internal import PROJ
 
 extension QueryEngine {
-    /// A part of the answer to "which features hold this text?": the bytes that clients get.
+    /// A part of the answer to "which features contain this text?": the bytes that clients get.
     ///
-    /// A further part goes on at the feature where the one before it ended.
+    /// A further part continues at the feature where the previous one ended.
     ///
     /// Top layer first, by rising object id in each; a feature counts once, for the first of its
-    /// fields that holds the text. The same clauses that a query has decide. Layers that cannot be
-    /// queried are passed over, unless they are named. Layers whose servers fail or whose spatial
-    /// reference cannot be used are told in `layerFailures`. Throws `Failure` as
+    /// fields that contains the text. The test is the same WHERE clause as of a query. Layers that
+    /// cannot be queried are skipped, unless the request names them. Layers whose servers fail or
+    /// whose spatial reference is unusable are listed in `layerFailures`. Throws `Failure` as
     /// ``answer(_:in:isStale:featureByteLimit:isCancelled:remotes:)`` does.
     public func find(
         _ request: FindRequest, in map: MapDescription, isStale: Bool = false,
@@ -24,17 +24,17 @@ extension QueryEngine {
     ) throws(Failure) -> QueryAnswer {
         try request.check()
         let layers = try request.searchedLayers(of: map)
-        // Asked again for another part, a server may say something else.
+        // A server may answer differently when asked for another part.
         let isRemote = layers.contains { map.layer($0)?.kind.source?.isRemote == true }
         guard request.part == nil || !isRemote else {
             throw Failure(
-                .invalidParameter, "answers of layers on other servers have one part only")
+                .invalidParameter, "an answer with layers on remote servers has one part only")
         }
         let place = request.part?.place
         var writer = FoundWriter(request.part, hasOnePart: isRemote)
         let output = request.outReference ?? map.spatialReference
         try output.map { output throws(Failure) in try output.checkIsKnown() }
-        // All of them for each part, since only the last one has them.
+        // Collected anew for each part, since only the last one lists them.
         var failed: Set<LayerID> = []
         for layer in layers {
             guard let description = map.layer(layer),
@@ -84,7 +84,7 @@ extension QueryEngine {
 }
 
 extension SpatialReference {
-    /// Throws `invalidParameter` where PROJ does not know it.
+    /// Throws `invalidParameter` for a reference unknown to PROJ.
     fileprivate func checkIsKnown() throws(Failure) {
         do throws(PROJError) { _ = try coordinateSystem.unit() } catch {
             throw Failure(.invalidParameter, "outSR: " + error.description)
@@ -93,7 +93,7 @@ extension SpatialReference {
 }
 
 extension LayerDescription {
-    /// Why its features have no place in another spatial reference; nil where they have.
+    /// Why its features cannot be projected into another spatial reference; nil where they can.
     fileprivate func obstacle(to output: SpatialReference) -> Failure? {
         guard let own = properties?.spatialReference, kind.source?.isRemote != true,
             !own.isEquivalent(to: output)
@@ -133,12 +133,12 @@ extension FindRequest {
                     + "\(Self.textByteBound) are looked for")
         }
         guard at == nil || atTime == nil else {
-            throw Failure(.invalidParameter, "at and atTime: expected one of them")
+            throw Failure(.invalidParameter, "at and atTime: expected at most one of them")
         }
     }
 
-    /// The layers to search, top first; throws where one that is named cannot be, or none has a
-    /// field that is.
+    /// The layers to search, top first; throws where a named layer cannot be searched, or no layer
+    /// has a named field.
     fileprivate func searchedLayers(of map: MapDescription) throws(Failure) -> [LayerID] {
         var wanted: Set<LayerID> = []
         for id in layers ?? [] {
@@ -152,7 +152,7 @@ extension FindRequest {
         }
         var searched: [LayerID] = []
         var unknown = fields ?? []
-        // A group comes before what it holds.
+        // A group precedes its children.
         for layer in map.layers {
             if let parent = layer.parent, wanted.contains(parent) { wanted.insert(layer.id) }
             guard layers == nil || wanted.contains(layer.id),
@@ -172,20 +172,19 @@ extension FindRequest {
         return searched.reversed()
     }
 
-    /// The layers that the part is of, or those after it; throws where there is no such part.
+    /// The layers from the start of the part on; throws for an invalid continuation token.
     fileprivate func rest(of layers: [LayerID]) throws(Failure) -> ArraySlice<LayerID> {
         guard let part else { return layers[...] }
         guard let place = part.place, let index = layers.firstIndex(of: place.layer),
             0..<Self.resultBound ~= part.row, part.isPlausible
-        else { throw Failure(.invalidParameter, "the part of the answer is none") }
+        else { throw Failure(.invalidParameter, "invalid continuation token") }
         return layers[index...]
     }
 
-    /// The fields of a layer that may hold the text, each with the clause that decides whether it
-    /// does.
+    /// The fields of a layer that may contain the text, each with its clause.
     fileprivate func fields(of layer: QueriedLayer) -> [(column: Int, clause: BoundClause)] {
         layer.fields.enumerated().compactMap { column, field in
-            // A number has no text that spells none.
+            // The text of a number contains only characters of numbers.
             guard let text = clause(field),
                 let clause = try? WhereClause(parsing: text).bound(to: layer.fields)
             else { return nil }
@@ -193,7 +192,7 @@ extension FindRequest {
         }
     }
 
-    /// The clause that holds where the field has the text; nil for a field that cannot have it.
+    /// The clause that matches the text in the field; nil for a field that cannot contain it.
     fileprivate func clause(_ field: FieldDescription) -> String? {
         if let fields, !fields.contains(where: { $0.lowercased() == field.name.lowercased() }) {
             return nil
@@ -211,7 +210,7 @@ extension FindRequest {
             + Self.quoted("%\(pattern)%", "'") + " ESCAPE '!'"
     }
 
-    /// The text between marks, those in it doubled.
+    /// The text in quotation marks, those inside doubled.
     private static func quoted(_ text: String, _ mark: Unicode.Scalar) -> String {
         var result = String.UnicodeScalarView([mark])
         for scalar in text.unicodeScalars {
@@ -223,11 +222,11 @@ extension FindRequest {
     }
 }
 
-/// A text looked for in one layer.
+/// A text search in one layer.
 private struct LayerFind {
     let request: FindRequest
     let run: QueryRun
-    /// The fields that may hold it, each with what decides whether it does.
+    /// The candidate fields, each with its filter.
     let fields: [(column: Int, filter: RowFilter)]
 
     init(
@@ -241,18 +240,18 @@ private struct LayerFind {
     }
 }
 
-/// Writes a part of `{"results":[…]}`, of one layer after the other.
+/// Writes a part of `{"results":[…]}`, layer by layer.
 private struct FoundWriter {
     private var stream: AnswerStream
     private let part: QueryPart?
-    /// Results of this part and those before it.
+    /// Number of results so far, earlier parts included.
     private var count: Int
-    /// Whether there was more than an answer holds.
+    /// Whether the answer was cut at its limit.
     private var isCut = false
-    /// Where the next part begins, once this one is full.
+    /// The start of the next part, once this one is full.
     private(set) var next: QueryPart?
     private var failures: [LayerFailure] = []
-    /// Whether the last result may not go beyond the bound of a part either, and no part follows.
+    /// Whether the part is the only one, so that its last result must fit, too.
     private let hasOnePart: Bool
 
     init(_ part: QueryPart?, hasOnePart: Bool) {
@@ -267,7 +266,7 @@ private struct FoundWriter {
         }
     }
 
-    /// Whether nothing more is written to this part.
+    /// Whether the part is complete.
     var isOver: Bool { isCut || next != nil }
 
     /// The bytes of this part.
@@ -282,7 +281,7 @@ private struct FoundWriter {
         return known == 0 ? stream.json.bytes : Array(stream.json.bytes.dropFirst(known))
     }
 
-    /// How many further results tell all that the answer can say.
+    /// Number of further results that decide whether the answer is cut.
     var missingCount: Int { FindRequest.resultBound + 1 - count }
 
     private var isFull: Bool {
@@ -290,13 +289,13 @@ private struct FoundWriter {
         return stream.json.bytes.count >= QueryLimits.remoteAnswerBytes
     }
 
-    /// Says that a layer could not be searched.
+    /// Records that a layer could not be searched.
     mutating func fail(_ layer: LayerDescription, _ error: Failure, hidesInside: Bool) {
         let failure = LayerFailure(layerID: layer.id, layerName: layer.name, error: error)
         failures.append(hidesInside ? failure.outside : failure)
     }
 
-    /// Writes what was found in a layer, from that object id on.
+    /// Writes the results of a layer, from an object id on.
     mutating func append(_ found: LayerFind, from first: Int64? = nil) throws(Failure) {
         var (fields, run) = (found.fields, found.run)
         let form = try ResultForm(found)
@@ -334,12 +333,12 @@ private struct FoundWriter {
     }
 }
 
-/// How the results of a layer are written: as identify writes them, with `foundFieldName`.
+/// The form of a layer's results: that of identify, with `foundFieldName`.
 private struct ResultForm {
     private let layer: QueriedLayer
     private let keys: [[UInt8]]
     private let isTyped: Bool
-    /// Nil where no geometries are wanted.
+    /// Nil without geometries.
     let geometry: GeometryWriter?
 
     init(_ found: LayerFind) throws(Failure) {

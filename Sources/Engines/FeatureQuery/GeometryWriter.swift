@@ -7,7 +7,7 @@ internal import EsriForms
 internal import Geometry
 internal import PROJ
 
-/// Writes the geometries of features: projected, generalised and rounded as a query wants them.
+/// Writes the geometries of features, projected, generalised and rounded as requested.
 struct GeometryWriter {
     private let type: GeometryType
     private let transform: CoordinateTransform?
@@ -20,9 +20,9 @@ struct GeometryWriter {
     /// Whether y is written before x.
     private let isNorthFirst: Bool
     private let isEsri: Bool
-    /// What coordinates are told on; nil where they are told themselves.
+    /// The grid of quantised coordinates; nil for plain coordinates.
     let grid: CoordinateGrid?
-    /// The reference that stands in each geometry; nil for none.
+    /// The reference written in each geometry; nil for none.
     var toldReference: SpatialReference?
     private var chains = FeatureChains()
 
@@ -53,7 +53,7 @@ struct GeometryWriter {
         returnCentroid = request.returnCentroid && properties.geometryType == .polygon
     }
 
-    /// Reads the feature; false where it has no geometry, or no place in the output's reference.
+    /// Reads the feature; false where it has no geometry, or cannot be projected.
     private mutating func read(_ reader: FeatureReader) throws(Failure) -> Bool {
         try reader.read(into: &chains, hasZ: hasZ, hasM: hasM)
         guard !chains.coordinates.isEmpty else { return false }
@@ -68,7 +68,7 @@ struct GeometryWriter {
         return true
     }
 
-    /// Leaves out what the query can do without, and rounds the rest.
+    /// Generalises the geometry, and rounds the rest.
     private mutating func simplify() {
         if let offset = maxAllowableOffset, type == .polyline || type == .polygon {
             chains.generalize(maxAllowableOffset: offset, areRings: type == .polygon)
@@ -83,7 +83,7 @@ struct GeometryWriter {
 
     // MARK: Esri
 
-    /// Writes the members `geometry` and `centroid` where they are wanted and there.
+    /// Writes the members `geometry` and `centroid`, where requested and present.
     mutating func append(_ reader: FeatureReader, to json: inout JSONWriter) throws(Failure) {
         guard try read(reader) else { return }
         let centroid = returnCentroid ? chains.centroid : nil
@@ -139,8 +139,8 @@ struct GeometryWriter {
 
     /// Writes the members of a quantised geometry.
     ///
-    /// A line that lies in one cell is that cell twice; a ring that does not enclose any is left
-    /// out, and with a shell its holes.
+    /// A line within one cell is written as that cell twice; a ring that encloses no area is
+    /// omitted, and with a shell its holes.
     private func appendCells(
         of grid: CoordinateGrid, to json: inout JSONWriter
     ) throws(Failure) {
@@ -171,7 +171,7 @@ struct GeometryWriter {
             let coordinates = chains.coordinates[chains.range(ring)]
             let cells = try grid.cells(along: coordinates)
             let isShell = ring == rings.lowerBound
-            // Three corners, and the first once more.
+            // Three corners, and the first again.
             guard cells.count >= 4 else {
                 if isShell { return }
                 continue
@@ -219,7 +219,7 @@ struct GeometryWriter {
 
     // MARK: Chains
 
-    /// The rings of one polygon, the first of which is its shell, the others turned the other way.
+    /// The rings of one polygon: the first is its shell, the others wind the other way.
     private func appendRings(_ part: Int, isShellClockwise: Bool, to json: inout JSONWriter) {
         let rings = chains.rings(part)
         for ring in rings {
@@ -246,7 +246,7 @@ struct GeometryWriter {
         json.closeArray()
     }
 
-    /// In the order in which they are written.
+    /// The ordinates in the order of output.
     private func ordinates(_ index: Int) -> (first: Double, second: Double) {
         let coordinate = chains.coordinates[index]
         return isNorthFirst ? (coordinate.y, coordinate.x) : (coordinate.x, coordinate.y)
@@ -258,14 +258,14 @@ struct GeometryWriter {
         json.number(position.first)
         json.number(position.second)
         let z = index < chains.z.count ? chains.z[index] : .nan
-        // NaN becomes null, which no position of GeoJSON may have (RFC 7946, section 3.1.1).
+        // NaN becomes null, which RFC 7946, section 3.1.1, does not allow in a position.
         if hasZ, isEsri || z.isFinite { json.number(z) }
         if hasM { json.number(index < chains.m.count ? chains.m[index] : .nan) }
         json.closeArray()
     }
 }
 
-/// A geometry in GeoJSON up to its coordinates.
+/// The start of a GeoJSON geometry, up to its coordinates.
 private enum GeoJSONStart {
     static let point = start("Point")
     static let multiPoint = start("MultiPoint")
@@ -291,17 +291,17 @@ extension JSONWriter {
     }
 }
 
-/// Rounds to decimals, halves away from zero.
+/// Rounding to decimals, halves away from zero.
 struct Rounding {
     private let scale: Double
 
-    /// Nil where that changes nothing.
+    /// Nil where rounding has no effect.
     init?(decimals: Int) {
         guard decimals <= 17 else { return nil }
         scale = (0..<max(0, decimals)).reduce(1.0) { scale, _ in scale * 10 }
     }
 
-    /// Adding 0 makes a negative zero positive.
+    /// Adding 0 turns a negative zero positive.
     func round(_ ordinate: Double) -> Double {
         let scaled = ordinate * scale
         return scaled.isFinite ? scaled.rounded(.toNearestOrAwayFromZero) / scale + 0 : ordinate
@@ -309,7 +309,7 @@ struct Rounding {
 }
 
 extension FeatureChains {
-    /// The centre of the area, whatever the winding of the rings is.
+    /// The centroid of the area, for any winding of the rings.
     var centroid: Coordinate? {
         var turned: [[Coordinate]] = []
         for part in parts.indices {
@@ -325,7 +325,7 @@ extension FeatureChains {
         return Shape.polygon(rings: turned).centroid
     }
 
-    /// Leaves out coordinates as `Shape.generalized(maxAllowableOffset:)` does.
+    /// Generalises the chains as `Shape.generalized(maxAllowableOffset:)` does.
     mutating func generalize(maxAllowableOffset offset: Double, areRings: Bool) {
         let lines = ends.indices.map { Array(coordinates[range($0)]) }
         let shape: Shape = areRings ? .polygon(rings: lines) : .polyline(paths: lines)

@@ -7,26 +7,27 @@ internal import Geometry
 internal import Glibc
 internal import PROJ
 
-/// A plane in metres that is true to distances from its middle: the azimuthal equidistant
-/// projection of WGS 84 around the middle of a geometry.
+/// A plane in metres that preserves distances from its centre: the azimuthal equidistant projection
+/// of WGS 84 around the centre of a geometry.
 struct GroundPlane {
-    /// Beyond this distance, metres, and this near to a pole, degrees, no rectangle is worked out.
+    /// Limits of ``searchEnvelope(within:in:)``: its largest distance in metres, and from a pole in
+    /// degrees.
     private static let reach = 500_000.0
     private static let margin = 6.0
 
-    /// The plane's.
+    /// The spatial reference of the plane.
     let reference: SpatialReference
     /// The geometry in it.
     let shape: Shape
     private let middle: Coordinate
 
-    /// Throws `invalidParameter` where the geometry has no place on the earth.
+    /// Throws `invalidParameter` for a geometry that cannot be projected onto the earth.
     init(around geometry: Shape, in source: SpatialReference) throws(Failure) {
         let toDegrees = try CoordinateTransform(from: source, to: .wgs84)
         middle = try toDegrees.forward(geometry.envelope.center)
         guard abs(middle.y) <= 90, middle.isFinite else {
             throw Failure(
-                .invalidParameter, "geometry: it has no place on the earth, so no distance to it")
+                .invalidParameter, "geometry: it cannot be projected onto the earth for a distance")
         }
         reference = SpatialReference(
             wkt: """
@@ -40,12 +41,12 @@ struct GroundPlane {
             geometry.withDenseSides)
     }
 
-    /// A rectangle in `target` around everything within so many metres of the geometry; nil where
-    /// that cannot be said.
+    /// The bounding box in `target` of everything within `meters` of the geometry; nil where it
+    /// cannot be computed.
     func searchEnvelope(within meters: Double, in target: SpatialReference) -> Envelope? {
         let box = shape.envelope.expanded(by: meters)
         let reach = max(abs(box.minX), abs(box.maxX), abs(box.minY), abs(box.maxY))
-        // A degree of latitude has 110 km at least, and of longitude that times the cosine.
+        // A degree of latitude has at least 110 km, one of longitude that times the cosine.
         let latitude = abs(middle.y) + reach / 110_000
         guard reach <= Self.reach, latitude < 90 - Self.margin,
             abs(middle.x) + reach / (110_000 * cos(latitude * .pi / 180)) < 180,
@@ -53,7 +54,7 @@ struct GroundPlane {
             let projected = try? transform.forward(Shape.envelope(box).withDenseSides)
         else { return nil }
         let found = projected.envelope
-        // The sides are curves between their coordinates.
+        // Projected sides are curves between their coordinates.
         return found.expanded(by: max(found.width, found.height) / 100)
     }
 }

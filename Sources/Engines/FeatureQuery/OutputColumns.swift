@@ -4,14 +4,14 @@
 internal import CairnModel
 internal import EsriForms
 
-/// The fields that the rows of an answer carry.
+/// The output fields of an answer's rows.
 struct OutputColumns {
-    /// Their places among the layer's fields, in the order asked for, each once.
+    /// Their indices among the layer's fields, in the order requested, each once.
     let columns: [Int]
-    /// The name of each, quoted, escaped and with its colon.
+    /// The JSON key of each, quoted, escaped and with its colon.
     let keys: [[UInt8]]
 
-    /// Throws `invalidParameter` for a field that the layer has not.
+    /// Throws `invalidParameter` for an unknown field.
     init(_ request: QueryRequest, _ layer: QueriedLayer) throws(Failure) {
         var columns: [Int] = []
         if let names = request.outFields {
@@ -33,7 +33,7 @@ struct OutputColumns {
         keys = self.columns.map { Self.key(layer.fields[$0].name) }
     }
 
-    /// A member's name as it is written.
+    /// The JSON key of a member.
     static func key(_ name: String) -> [UInt8] {
         var json = JSONWriter()
         json.string(name)
@@ -42,8 +42,7 @@ struct OutputColumns {
 }
 
 extension JSONWriter {
-    /// Writes what stands before the rows of an answer in Esri's JSON, up to and with
-    /// `"features":[`.
+    /// Writes the head of an answer in Esri's JSON, up to and with `"features":[`.
     mutating func rowsHead(
         _ layer: QueriedLayer, _ fields: [FieldDescription],
         _ more: (inout JSONWriter) -> Void = { _ in }
@@ -61,6 +60,6 @@ extension JSONWriter {
         openArray("features")
     }
 
-    /// Writes a value as Esri's JSON has it: numbers as numbers, moments as epoch milliseconds.
+    /// Writes a value in Esri's JSON: numbers as numbers, moments as epoch milliseconds.
     mutating func value(_ value: AttributeValue) { attribute(value, isTyped: true) }
 }

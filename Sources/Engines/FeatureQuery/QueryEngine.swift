@@ -7,16 +7,16 @@ internal import FoundationEssentials
 internal import Geometry
 internal import Identify
 
-/// Answers "which features?" on the layers of a folded map and immutable datasets: no clock, no
-/// socket, no chance.
+/// Answers feature queries on the layers of a folded map and immutable datasets: no clock, no
+/// socket, no randomness.
 ///
-/// The same request on the same map gives the same bytes, in every process. What each parameter
-/// means is in `Docs/query.md`. Any number of threads may ask at once.
+/// The same request on the same map gives the same bytes, in every process. `Docs/query.md` defines
+/// the parameters. Thread-safe.
 public final class QueryEngine: Sendable {
-    /// Lends the dataset of that name; throws `Failure` when it cannot be opened.
+    /// Lends a dataset; throws `Failure` when it cannot be opened.
     public typealias DatasetProvider = @Sendable (ContentID) throws(Failure) -> Dataset
 
-    /// Puts a question to the server of a layer of features, and waits for the answer; throws
+    /// Sends a question to the server of a feature layer, and waits for the answer; throws
     /// `Failure`, with a sentence.
     public typealias RemoteProvider =
         (RemoteFeatureQuestion) throws(Failure) -> RemoteFeatureAnswer
@@ -26,16 +26,16 @@ public final class QueryEngine: Sendable {
     private let edited = EditedDatasets<ObjectOrder>()
     private let graphics = GraphicsDatasets()
 
-    /// An engine on the datasets that `datasets` lends.
+    /// Creates an engine on the datasets that `datasets` lends.
     public init(datasets: @escaping DatasetProvider) { self.datasets = datasets }
 
     /// A part of the answer: the bytes that clients get.
     ///
-    /// `isStale` is passed on; `remotes` asks other servers, whose layers are refused without it.
-    /// Throws `Failure`: `invalidParameter`, naming the parameter or a layer that is not there, and
-    /// `tooLarge` for a request that cannot be answered, `cancelled` soon after `isCancelled` says
-    /// so and where a feature has to be read that has more than `featureByteLimit` bytes, and
-    /// whatever the datasets and `remotes` throw.
+    /// `isStale` is passed on; `remotes` queries other servers, whose layers are refused without
+    /// it. Throws `Failure`: `invalidParameter`, naming the parameter or a missing layer, and
+    /// `tooLarge` for an invalid request, `cancelled` soon after `isCancelled` returns true and for
+    /// a feature of more than `featureByteLimit` bytes, and whatever the datasets and `remotes`
+    /// throw.
     public func answer(
         _ request: QueryRequest, in map: MapDescription, isStale: Bool = false,
         featureByteLimit: Int = .max, isCancelled: @escaping () -> Bool = { false },
@@ -51,7 +51,7 @@ public final class QueryEngine: Sendable {
             body: bytes, sequence: map.sequence, isStale: isStale, next: next)
     }
 
-    /// Opens what the request needs of its layer, and keeps it; throws as
+    /// Opens the data of the request's layer, and keeps them open; throws as
     /// ``answer(_:in:isStale:featureByteLimit:isCancelled:remotes:)`` does.
     public func prepare(
         _ request: QueryRequest, in map: MapDescription,
@@ -60,7 +60,7 @@ public final class QueryEngine: Sendable {
         _ = try run(request, in: map, isCancelled)
     }
 
-    /// The request on its way; throws as
+    /// Prepares the run of a request; throws as
     /// ``answer(_:in:isStale:featureByteLimit:isCancelled:remotes:)`` does.
     func run(
         _ request: QueryRequest, in map: MapDescription, _ isCancelled: @escaping () -> Bool,
@@ -80,7 +80,7 @@ public final class QueryEngine: Sendable {
 }
 
 extension QueryEngine {
-    /// Which features of the layer are seen; nil for all.
+    /// The visible features of the layer; nil for all.
     private func sight(
         of layer: QueriedLayer, _ isCancelled: () -> Bool
     ) throws(Failure) -> FeatureSight? {
@@ -102,18 +102,18 @@ extension QueryEngine {
     }
 }
 
-/// A layer that may be queried.
+/// A layer that can be queried.
 struct QueriedLayer {
     let description: LayerDescription
     /// Nil for graphics, and for a layer on another server.
     let dataset: ContentID?
-    /// Where a layer on another server lies; nil for any other.
+    /// The source of a layer on another server; nil for any other.
     let remote: LayerSource?
     let fields: [FieldDescription]
-    /// The reference in which its extent is told.
+    /// The spatial reference of its extent.
     let reference: SpatialReference
 
-    /// Throws `Failure`, with a sentence, where there is no such layer, or it cannot be queried.
+    /// Throws `Failure`, with a sentence, for an unknown layer, and for one that cannot be queried.
     init(_ request: QueryRequest, in map: MapDescription) throws(Failure) {
         guard let layer = map.layer(request.layer) else {
             throw .unknownLayer(request.layer)
@@ -133,7 +133,7 @@ struct QueriedLayer {
             }
             (dataset, remote) = (nil, source)
         }
-        // Where what it shows lies is told of a layer that is only drawn, too.
+        // The extent is available of a drawing-only layer, too.
         let isForExtent = request.isAuxiliary == true && request.result == .extent
         guard layer.isQueryable || isForExtent else { throw refusal("may not be queried") }
         let queried = layer.asQueried
@@ -144,14 +144,14 @@ struct QueriedLayer {
                 .unavailable, "layer \(layer.id) '\(layer.name)' is not loaded\(reason)")
         }
         guard remote == nil || properties.service?.queryable.isEmpty == false else {
-            throw refusal("lies on a server that does not let it be queried")
+            throw refusal("is on a server that does not allow queries")
         }
         description = queried
         fields = properties.fields
         reference = map.referenceTold(of: properties)
     }
 
-    /// The place of a field; throws `invalidParameter`, naming the parameter, where there is none.
+    /// The index of a field; throws `invalidParameter`, naming the parameter, for an unknown one.
     func column(_ name: String, _ parameter: String) throws(Failure) -> Int {
         let wanted = name.lowercased()
         guard let column = fields.firstIndex(where: { $0.name.lowercased() == wanted }) else {
@@ -160,7 +160,7 @@ struct QueriedLayer {
         return column
     }
 
-    /// Says that there is no field of that name.
+    /// The failure for an unknown field.
     func unknown(_ name: String, _ parameter: String) -> Failure {
         let known = fields.prefix(12).map(\.name).joined(separator: ", ")
         return Failure(
@@ -171,8 +171,7 @@ struct QueriedLayer {
 }
 
 extension QueryRequest {
-    /// Throws `invalidParameter` or `tooLarge`, naming the parameter, unless every value can be
-    /// used.
+    /// Throws `invalidParameter` or `tooLarge`, naming the parameter, for values out of range.
     func check() throws(Failure) {
         func need(
             _ condition: Bool, _ sentence: @autoclosure () -> String,
@@ -180,18 +179,18 @@ extension QueryRequest {
         ) throws(Failure) {
             if !condition { throw Failure(code, sentence()) }
         }
-        try need(at == nil || atTime == nil, "at and atTime: expected one of them")
+        try need(at == nil || atTime == nil, "at and atTime: expected at most one of them")
         let idCount = objectIDs?.count ?? 0
         try need(
             idCount <= QueryLimits.objectIDs,
-            "objectIds: \(idCount) ids, the most is \(QueryLimits.objectIDs)", .tooLarge)
+            "objectIds: \(idCount) ids, expected at most \(QueryLimits.objectIDs)", .tooLarge)
         for (name, count) in [
             ("outStatistics", statistics.count), ("orderByFields", order.count),
             ("groupByFieldsForStatistics", groupFields.count),
         ] {
             try need(
                 count <= QueryLimits.columns,
-                "\(name): \(count), the most is \(QueryLimits.columns)",
+                "\(name): \(count), expected at most \(QueryLimits.columns)",
                 .tooLarge)
         }
         try need(offset >= 0, "resultOffset \(offset): expected 0 or more")
@@ -202,17 +201,17 @@ extension QueryRequest {
         }
         try need(
             groupFields.isEmpty || !statistics.isEmpty,
-            "groupByFieldsForStatistics goes with outStatistics")
-        try need(having == nil || !statistics.isEmpty, "having goes with outStatistics")
+            "groupByFieldsForStatistics requires outStatistics")
+        try need(having == nil || !statistics.isEmpty, "having requires outStatistics")
         if let part {
             try need(
                 part.row >= 0 && part.isPlausible && part.place == nil,
-                "the part of the answer is none")
+                "invalid continuation token")
         }
         let textByteCount = text?.utf8.count ?? 0
         try need(
             textByteCount <= QueryLimits.textBytes,
-            "text: \(textByteCount) bytes, the most is \(QueryLimits.textBytes)", .tooLarge)
+            "text: \(textByteCount) bytes, expected at most \(QueryLimits.textBytes)", .tooLarge)
         guard let filter = spatialFilter else { return }
         if filter.relation == .pattern || filter.pattern != nil {
             let letters = (filter.pattern ?? "").unicodeScalars
@@ -243,8 +242,7 @@ extension QueryRequest {
 }
 
 extension QueryPart {
-    /// Whether its bytes may be those of an answer: so many that arithmetic on them cannot
-    /// overflow.
+    /// Whether its byte counts are in range, so that arithmetic on them cannot overflow.
     var isPlausible: Bool {
         0...QueryLimits.partOffset ~= byteCount && 0...QueryLimits.partOffset ~= totalByteCount
     }

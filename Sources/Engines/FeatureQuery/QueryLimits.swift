@@ -3,43 +3,43 @@
 
 internal import Geometry
 
-/// The bounds within which one query is answered.
+/// Limits of one query.
 public enum QueryLimits {
-    /// The most bytes of a text that is looked for.
+    /// Length of a search text, in bytes.
     public static let textBytes = 1_024
-    /// The most object ids a query may name.
+    /// Object ids in a request.
     public static let objectIDs = 100_000
-    /// The most coordinates of a query geometry.
+    /// Coordinates of a query geometry.
     public static let coordinates = 50_000
-    /// The greatest magnitude of an ordinate of a query geometry.
+    /// Magnitude of an ordinate of a query geometry.
     public static let ordinate = Coordinate.bound
-    /// The most rows that are put in another order than that of object ids.
+    /// Rows sorted by another order than that of object ids.
     public static let sortedRows = 1_000_000
-    /// The most groups of statistics, and the most distinct rows.
+    /// Groups of statistics, and distinct rows.
     public static let groups = 100_000
-    /// The most statistics, fields of a group, and fields of an order.
+    /// Statistics, group fields, and order fields.
     public static let columns = 64
-    /// The most bytes of an answer; rows beyond them are cut off, and the answer says so.
+    /// Size of an answer in bytes; further rows are cut off, and the answer says so.
     public static let answerBytes = 64 << 20
-    /// The most bytes of one part of an answer, as it goes through a site's messages.
+    /// Size of one part of an answer in bytes, which travels as one message.
     public static let partBytes = 6 << 20
-    /// The most bytes that a part can say earlier ones have.
+    /// Largest plausible number of preceding bytes in a continuation token.
     static let partOffset = 1 << 40
-    /// The most features that one query reads of a layer on another server.
+    /// Features that one query reads of a layer on another server.
     public static let remoteFeatures = 100_000
-    /// The most bytes, about, that it keeps of them.
+    /// Approximate size of the features kept of them, in bytes.
     public static let remoteBytes = 64 << 20
-    /// The most object ids that it takes from one.
+    /// Object ids read from one server.
     public static let remoteObjectIDs = 1_000_000
-    /// The most questions that it puts to one.
+    /// Requests sent to one server.
     public static let remoteQuestions = 1_000
-    /// The most features that it asks for at once.
+    /// Page size of requests to other servers, in features.
     public static let remotePage = 2_000
-    /// The most bytes of the answer of a layer on another server, which has one part; rows beyond
-    /// them are cut off.
+    /// Size of the answer of a layer on another server, which has one part, in bytes; further rows
+    /// are cut off.
     ///
-    /// Asked again, the server may say something else.
+    /// A server may answer differently when asked for a second part.
     public static let remoteAnswerBytes = partBytes
-    /// The greatest distance on the ground, in metres: half of the way around the earth.
+    /// Distance on the ground, in metres: half of the earth's circumference.
     public static let distanceMeters = 20_000_000.0
 }

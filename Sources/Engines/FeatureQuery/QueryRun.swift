@@ -8,36 +8,36 @@ internal import Expression
 internal import Geometry
 internal import Identify
 
-/// One request on its way through an engine.
+/// One run of a request.
 struct QueryRun {
     let request: QueryRequest
     let layer: QueriedLayer
     let features: EditedDataset
     let order: ObjectOrder
-    /// The most bytes of a feature that is read.
+    /// Size limit of a feature that is read, in bytes.
     let featureByteLimit: Int
     let isCancelled: () -> Bool
-    /// Which features of a past layer are seen; nil for all.
+    /// The visible features of a past layer; nil for all.
     var sight: FeatureSight?
-    /// Whether an answer has one part, whatever it holds: of a layer on another server.
+    /// Whether the answer has one part, whatever its size: for a layer on another server.
     var hasOnePart = false
-    /// How many features count; nil for those of `features` that do.
+    /// The number of matching features; nil where `features` must be counted.
     var knownCount: Int?
-    /// The object ids of those that count, in their order; nil for those of `features`.
+    /// The object ids of matching features, in order; nil where `features` must be read.
     var knownIDs: [Int64]?
-    /// How many features count that are not among `features`, because they have no geometry.
+    /// Number of matching features missing from `features`, because they have no geometry.
     var placelessCount = 0
-    /// Whether there are more rows than `features` has.
+    /// Whether there are more rows than in `features`.
     var isCutShort = false
 
-    /// How many features are read between two looks at whether anybody still waits.
+    /// Features read between two checks for cancellation.
     private static let cancelStride = 256
-    /// The same, of their bytes.
+    /// Bytes read between two checks for cancellation.
     private static let cancelBytes = 64 << 10
-    /// After how many features it is guessed how long the answer becomes.
+    /// Number of features after which the size of the answer is estimated.
     private static let measuredRows = 32
 
-    /// The bytes of the part that is asked for, and where the next begins.
+    /// The bytes of the requested part, and the start of the next one.
     func answer() throws(Failure) -> (bytes: [UInt8], next: QueryPart?) {
         var filter = try filter()
         if !request.statistics.isEmpty || request.returnDistinctValues {
@@ -53,11 +53,10 @@ struct QueryRun {
         }
     }
 
-    /// The most rows of the answer.
+    /// Limit of rows in the answer.
     private var limit: Int { min(request.limit ?? .max, QueryRequest.recordBound) }
 
-    /// What decides whether a feature counts; throws `invalidParameter`, naming the clause at
-    /// fault.
+    /// The filter of the request; throws `invalidParameter`, naming the invalid clause.
     func filter() throws(Failure) -> RowFilter {
         var clauses: [BoundClause] = []
         let texts = [
@@ -88,8 +87,8 @@ struct QueryRun {
             }, sight: sight, acceptsMissing: request.matchesMissing ?? false)
     }
 
-    /// Those of the dataset, with the extent of what the layer shows where a grid begins there:
-    /// that of the source is around features that are hidden, too.
+    /// The properties of the dataset, with the extent of the visible features where a grid starts
+    /// there: the extent of the source includes hidden ones.
     private func shownProperties() throws(Failure) -> LayerProperties {
         var properties = features.base.properties
         guard request.form == .esri, let grid = request.quantization, grid.extent == nil else {
@@ -110,7 +109,7 @@ struct QueryRun {
         return properties
     }
 
-    /// What looks for a text in the field that is shown; nil where none is asked for.
+    /// The clause of a text search in the display field; nil without one.
     private func textClause() throws(Failure) -> String? {
         guard let text = request.text else { return nil }
         let shown = layer.description.shownField(among: layer.fields)
@@ -128,7 +127,7 @@ struct QueryRun {
 
     // MARK: Rows
 
-    /// The features among which those that count are, by rising object id.
+    /// The candidate features, by rising object id.
     private func candidates(_ filter: RowFilter) throws(Failure) -> [Int32] {
         if filter.isNever { return [] }
         if let ids = request.objectIDs {
@@ -149,7 +148,7 @@ struct QueryRun {
         return found.map { Int32(truncatingIfNeeded: $0) }
     }
 
-    /// Calls `body` with every feature that counts, by rising object id, until it returns false.
+    /// Calls `body` with every matching feature, by rising object id, until it returns false.
     ///
     /// Those with an object id less than `first` are passed over, unread where neither ids nor a
     /// geometry are asked for.
@@ -187,11 +186,11 @@ struct QueryRun {
 
     func stopIfCancelled() throws(Failure) {
         if isCancelled() {
-            throw Failure(.cancelled, "the request was cancelled, or its time was over")
+            throw Failure(.cancelled, "the request was cancelled or timed out")
         }
     }
 
-    /// The rows of the answer in their order, `limit` at most, and whether there are more.
+    /// The rows of the answer in order, `limit` at most, and whether there are more.
     private func rows(
         _ filter: inout RowFilter, limit: Int
     ) throws(Failure) -> (ordinals: ArraySlice<Int32>, hasMore: Bool) {
@@ -199,7 +198,7 @@ struct QueryRun {
         for key in request.order {
             let term = try RowTerm(key.field, of: layer, "orderByFields")
             keys.append((term, key.isDescending))
-            // Object ids are all different.
+            // Object ids are unique, so no further term matters.
             if case .column(0) = term { break }
         }
         let (end, overflow) = request.offset.addingReportingOverflow(limit)
@@ -289,7 +288,7 @@ struct QueryRun {
         }
     }
 
-    /// So many rows, whose ids `id` tells by their numbers from 0.
+    /// Object ids as the answer; `id` returns the one at an index.
     private func objectIDs(
         _ count: Int, hasMore: Bool, _ id: (Int) throws(Failure) -> Int64?
     ) throws(Failure) -> (bytes: [UInt8], next: QueryPart?) {
@@ -376,7 +375,7 @@ struct QueryRun {
 }
 
 extension Envelope {
-    /// The rectangle grown by far more than rounding can have cost, and far less than matters.
+    /// The rectangle enlarged by far more than the rounding error, and far less than any tolerance.
     var widened: Envelope {
         let magnitude = max(abs(minX), abs(minY), abs(maxX), abs(maxY))
         return expanded(by: magnitude * 0x1p-40)

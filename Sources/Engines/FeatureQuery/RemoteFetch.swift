@@ -7,20 +7,20 @@ internal import Expression
 internal import Geometry
 internal import Identify
 
-/// Gets from a layer's server what a query needs of its features, and lays it into a dataset in
-/// memory, so that the query is then answered as any other; used from one thread.
+/// Fetches the features that a query needs from a layer's server into a dataset in memory, where
+/// the query runs as on any other; confined to one thread.
 ///
-/// The server leaves out what every server leaves out alike (``Narrowing``, a rectangle), and
-/// features come in pages by rising object id, or by object id where it gives no pages. Each page
-/// is put to the whole filter at once, and no more pages are asked for than the rows of the answer
-/// need. Where all are needed, a page is the last one when it has none: servers give fewer than
-/// they say, and not all say that there are more.
+/// Filters that all servers agree on are sent (``Narrowing``, a rectangle), and features come in
+/// pages by rising object id, or by lists of object ids where the server does not page. Each page
+/// is filtered on arrival, and paging ends when the answer has enough rows. Where all are needed,
+/// it ends with an empty page: servers return fewer features than announced, and not all report
+/// that there are more.
 struct RemoteFetch {
     typealias Feature = RemoteFeatureAnswer.Feature
 
-    /// The most features asked for by object id at once: their ids stand in the request.
+    /// Limit of object ids per request, which contains them.
     private static let idsAtOnce = 500
-    /// The most object ids named in a clause, 140 KB.
+    /// Limit of object ids named in a clause, 140 KB.
     private static let namedIDs = 10_000
 
     private var request: QueryRequest
@@ -29,9 +29,9 @@ struct RemoteFetch {
     private let source: LayerSource
     private let ask: QueryEngine.RemoteProvider
     private let isCancelled: () -> Bool
-    /// One of which must hold; nil where that is not asked.
+    /// Clauses of which one must hold; nil for none.
     private let alternatives: [BoundClause]?
-    /// The most features that are needed; nil for all that count.
+    /// Limit of features needed; nil for all matching ones.
     private let wanted: Int?
 
     private var filter = RowFilter(clauses: [], time: nil, spatial: nil, sight: nil)
@@ -39,7 +39,7 @@ struct RemoteFetch {
     private var kept: [Feature] = []
     private var keptByteCount = 0
     private var placelessCount = 0
-    /// How many features were found to count.
+    /// Number of matching features so far.
     private var foundCount = 0
     private var foundIDs: [Int64] = []
     /// Whether there may be more rows than are kept.
@@ -53,13 +53,13 @@ struct RemoteFetch {
         _ isCancelled: @escaping () -> Bool, alternatives: [BoundClause]? = nil, wanted: Int? = nil
     ) throws(Failure) {
         guard let properties = layer.description.properties, let source = layer.remote else {
-            throw Failure(.internal, "layer \(layer.description.id) is on no other server")
+            throw Failure(.internal, "layer \(layer.description.id) is not on a remote server")
         }
         guard let ask else {
             throw Failure(
                 .unavailable,
-                "layer \(layer.description.id) '\(layer.description.name)': this program asks no "
-                    + "other servers")
+                "layer \(layer.description.id) '\(layer.description.name)': this program does not "
+                    + "query remote servers")
         }
         self.request = request
         self.layer = layer
@@ -71,10 +71,10 @@ struct RemoteFetch {
         self.wanted = wanted
     }
 
-    /// The query on what came.
+    /// Runs the query on the fetched features.
     ///
-    /// Throws `Failure`: what is wrong with the request before a server is asked, then whatever
-    /// asking throws, with the layer's name before it.
+    /// Throws `Failure`: an invalid request before the first request to a server, then failures of
+    /// requests, with the layer's name before them.
     func run() throws(Failure) -> QueryRun {
         var fetch = self
         return try fetch.fetched()
@@ -83,16 +83,16 @@ struct RemoteFetch {
     private mutating func fetched() throws(Failure) -> QueryRun {
         guard request.part == nil else {
             throw Failure(
-                .invalidParameter, "answers of layers on other servers have one part only")
+                .invalidParameter, "an answer of a layer on a remote server has one part only")
         }
         var empty = try queryRun()
         filter = try empty.filter()
         choices = alternatives?.map {
             RowFilter(clauses: [$0], time: nil, spatial: nil, sight: nil)
         }
-        // What is wrong is said now: with a column that is not there, for instance.
+        // A dry run detects an invalid request, such as an unknown column.
         _ = try empty.answer()
-        // No more features than that are read.
+        // Reading stops at that many features.
         let isBeyond =
             request.offset > Int32.max
             && (request.result == .features || request.result == .objectIDs && !request.makesTable)
@@ -133,7 +133,7 @@ struct RemoteFetch {
         return run
     }
 
-    /// What the filter leaves to ask the server for.
+    /// The part of the filter that the server applies.
     private func narrowing() -> Narrowing {
         var parts = filter.clauses.map { $0.narrowing(layer.fields) }
         if let alternatives {
@@ -147,14 +147,14 @@ struct RemoteFetch {
         return .conjunction(parts)
     }
 
-    /// Gets the features, or those of them that the rows of the answer are among.
+    /// Fetches the features, or those needed for the rows of the answer.
     private mutating func fetch(
         _ question: RemoteFeatureQuestion, isExact: Bool
     ) throws(Failure) {
         let isDescending = isDescending
         var end = wanted
         if wanted == nil, isDescending != nil, let limit = request.rowLimit {
-            // One more tells whether there are more.
+            // One more shows whether there are more.
             let (sum, overflow) = request.offset.addingReportingOverflow(limit)
             end = overflow || sum == .max ? nil : sum + 1
         }
@@ -165,7 +165,7 @@ struct RemoteFetch {
                 until: end)
             return
         }
-        // The server passes over the rows before, where it knows which they are.
+        // The server skips the preceding rows, where it can identify them.
         var offset = 0
         if isExact, let limit = end, request.result == .features, wanted == nil {
             offset = request.offset
@@ -216,7 +216,7 @@ struct RemoteFetch {
             if let last, let end = page.last?.id, isDescending ? end >= last : end <= last,
                 hasMore == nil, cutsRows
             {
-                // Whether what came was all it does not tell.
+                // It is unknown whether there are more.
                 isCutShort = true
                 return
             }
@@ -224,7 +224,7 @@ struct RemoteFetch {
                 if let last, isDescending ? feature.id >= last : feature.id <= last {
                     throw refusal(
                         .unreadable,
-                        "its server gives feature \(feature.id) after \(last), twice or out of "
+                        "the server returned feature \(feature.id) after \(last), twice or out of "
                             + "order")
                 }
                 last = feature.id
@@ -233,20 +233,21 @@ struct RemoteFetch {
             if isCutShort || foundCount >= end ?? .max { return }
             if page.isEmpty, hasMore == true {
                 throw refusal(
-                    .unreadable, "its server says that there are more features, and gives none")
+                    .unreadable,
+                    "the server returned an empty page, but reported further features")
             }
             if page.isEmpty || hasMore == false && page.count < limit { return }
         }
     }
 
-    /// Whether the server passed over so many features before those of its first page.
+    /// Whether the server skipped that many features before its first page.
     private mutating func passesOver(
         _ offset: Int, _ page: [Feature], _ question: RemoteFeatureQuestion, _ isDescending: Bool
     ) throws(Failure) -> Bool {
         var question = question
         guard let first = page.first else {
             question.wanted = .count
-            // Without a count an empty page behind the features is what it looks like.
+            // Without a count, an empty page is taken as the end of the features.
             guard case .count(let count)? = try? asked(question) else { return true }
             return count <= offset
         }
@@ -256,7 +257,7 @@ struct RemoteFetch {
         return isDescending ? first.id < id : first.id > id
     }
 
-    /// - Parameter areThere: Whether the server says that it has all of them.
+    /// - Parameter areThere: Whether the server claims to have all of them.
     private mutating func fetchFeatures(
         _ ids: [Int64], areThere: Bool, _ question: RemoteFeatureQuestion, until end: Int?
     ) throws(Failure) {
@@ -272,8 +273,8 @@ struct RemoteFetch {
         }
     }
 
-    /// The features with these object ids, in that order, asked for until none comes that did not
-    /// come before; nil where they were too much at once, and `size` is less now.
+    /// Fetches the features with these object ids, in that order, until a request returns no new
+    /// one; nil where the answer was too large, and `size` is reduced.
     private mutating func features(
         withIDs ids: [Int64], _ question: RemoteFeatureQuestion, _ size: inout Int,
         _ areThere: Bool
@@ -290,7 +291,9 @@ struct RemoteFetch {
                     got.updateValue(feature, forKey: feature.id) == nil
                 else {
                     throw refusal(
-                        .unreadable, "its server gives feature \(feature.id) twice, or unasked")
+                        .unreadable,
+                        "the server returned feature \(feature.id), which is a duplicate or was "
+                            + "not requested")
                 }
             }
             missing.removeAll { got[$0] != nil }
@@ -305,23 +308,22 @@ struct RemoteFetch {
                 }
                 throw refusal(
                     .unreadable,
-                    "its server does not give feature \(first), and says that there is more")
+                    "the server omitted feature \(first), but reported further features")
             }
             break
         }
         if areThere, let first = missing.first {
             throw refusal(
                 .unreadable,
-                "its server has the object id \(first) among its object ids, and does not give the "
-                    + "feature")
+                "the server listed object id \(first), but did not return its feature")
         }
         return ids.compactMap { got[$0] }
     }
 
-    /// Rising, each once.
+    /// Fetches all object ids, rising and unique.
     ///
-    /// A server that counts more than it tells, or does not count, is asked for the others: for
-    /// those behind the last where they rise, else for those that are none of the known.
+    /// A server that counts more than it returns, or does not count, is asked for the rest: for ids
+    /// above the last where they rise, else for ids other than the known ones.
     private mutating func objectIDs(
         _ question: RemoteFeatureQuestion
     ) throws(Failure) -> [Int64] {
@@ -330,7 +332,7 @@ struct RemoteFetch {
         guard case .objectIDs(let told, var hasMore) = try asked(question) else { throw lost }
         var ids = told.sorted()
         for (id, next) in zip(ids, ids.dropFirst()) where id == next {
-            throw refusal(.unreadable, "its server tells the object id \(id) twice")
+            throw refusal(.unreadable, "the server returned the object id \(id) twice")
         }
         try checkCount(ids)
         if hasMore == false { return ids }
@@ -361,14 +363,14 @@ struct RemoteFetch {
         if hasMore == true || count.map({ $0 > ids.count }) ?? !isNamed {
             throw refusal(
                 .unreadable,
-                "its server does not tell all its object ids"
+                "the server did not return all its object ids"
                     + (count.map { ": \(ids.count) of \($0)" } ?? ""))
         }
         return ids
     }
 
-    /// The clause of other object ids: of those above `last`, else of those that are none of `ids`;
-    /// nil where those are too many to name.
+    /// The clause for further object ids: above `last`, else other than `ids`; nil where those are
+    /// too many to name.
     private static func others(_ key: String, than ids: [Int64], _ last: Int64?) -> String? {
         if let last { return "\(key) > \(last)" }
         guard ids.count <= namedIDs else { return nil }
@@ -382,12 +384,12 @@ struct RemoteFetch {
         guard ids.count <= QueryLimits.remoteObjectIDs else {
             throw refusal(
                 .tooLarge,
-                "its server tells more than \(QueryLimits.remoteObjectIDs) object ids: ask for "
-                    + "fewer with 'where' or 'geometry'")
+                "the server returned more than \(QueryLimits.remoteObjectIDs) object ids: narrow "
+                    + "the query with 'where' or 'geometry'")
         }
     }
 
-    /// The features, or nil where they were too much at once, and `size` is less now.
+    /// Fetches features; nil where the answer was too large, and `size` is reduced.
     private mutating func features(
         _ question: RemoteFeatureQuestion, _ size: inout Int
     ) throws(Failure) -> (features: [Feature], hasMore: Bool?)? {
@@ -410,15 +412,15 @@ struct RemoteFetch {
         guard questionCount <= QueryLimits.remoteQuestions else {
             throw refusal(
                 .tooLarge,
-                "its server would have to be asked more than \(QueryLimits.remoteQuestions) times: "
-                    + "ask for fewer features with 'where' or 'geometry'")
+                "the query needs more than \(QueryLimits.remoteQuestions) requests to the server: "
+                    + "narrow it with 'where' or 'geometry'")
         }
         if isCancelled() {
-            throw Failure(.cancelled, "the request was cancelled, or its time was over")
+            throw Failure(.cancelled, "the request was cancelled or timed out")
         }
         do throws(Failure) { return try ask(question) } catch {
             guard request.hidesInside == true else {
-                // It is never the request that is at fault.
+                // A failure of the server is never an error of the request.
                 throw refusal(
                     error.code == .invalidParameter ? .unreadable : error.code, error.message,
                     error.details)
@@ -429,9 +431,9 @@ struct RemoteFetch {
         }
     }
 
-    // MARK: What came
+    // MARK: Received features
 
-    /// Keeps those that count; throws `tooLarge` where that is too much.
+    /// Keeps the matching features; throws `tooLarge` beyond the limit.
     private mutating func take(_ features: [Feature]) throws(Failure) {
         readCount += features.count
         guard readCount <= QueryLimits.remoteFeatures else { throw tooMany }
@@ -450,37 +452,37 @@ struct RemoteFetch {
             kept.append(feature)
         }
         guard keptByteCount > QueryLimits.remoteBytes else { return }
-        // Rows in the order in which they come are cut off, as long as there are any.
+        // Rows in order of arrival are cut off, as long as there are any.
         isCutShort = cutsRows && kept.count > request.offset
         if !isCutShort {
             throw refusal(
                 .tooLarge,
-                "more than \(QueryLimits.remoteBytes >> 20) MiB of features of its server would "
-                    + "have to be kept: ask for fewer with 'where' or 'geometry'")
+                "the query needs more than \(QueryLimits.remoteBytes >> 20) MiB of the server's "
+                    + "features: narrow it with 'where' or 'geometry'")
         }
     }
 
-    /// Whether rows in the order in which features come are wanted, which can end early and say so.
+    /// Whether rows are needed in order of arrival, and may end early.
     private var cutsRows: Bool {
         request.result == .features && isDescending != nil && wanted == nil
     }
 
-    /// Whether nothing but the number of features is needed.
+    /// Whether only the number of features is needed.
     private var keepsCount: Bool { request.result == .count && !request.makesTable }
 
-    /// Whether nothing but the object ids of features are needed, as they come.
+    /// Whether only the object ids of features are needed, in order of arrival.
     private var keepsIDs: Bool { request.result == .objectIDs && isDescending != nil }
 
     private mutating func chosen(_ features: [Feature]) throws(Failure) -> [Feature] {
         if filter.isEverything, choices == nil { return features }
-        // No server can be asked for those that have no geometry.
+        // Features without a geometry cannot be fetched by location.
         let placed = filter.spatial == nil ? features : features.filter { $0.shape != nil }
         if placed.isEmpty { return [] }
         var reader = FeatureReader(try laid(placed))
         var ids: Set<Int64> = []
         for ordinal in placed.indices {
             if ordinal.isMultiple(of: 64), isCancelled() {
-                throw Failure(.cancelled, "the request was cancelled, or its time was over")
+                throw Failure(.cancelled, "the request was cancelled or timed out")
             }
             try reader.move(to: ordinal)
             guard try filter.accepts(reader, isCancelled), try isChosen(reader),
@@ -504,7 +506,7 @@ struct RemoteFetch {
             features, of: properties, called: "features of '\(layer.description.name)'")
     }
 
-    /// The query on what is kept.
+    /// The run of the query on the kept features.
     private func queryRun() throws(Failure) -> QueryRun {
         let laid = try laid(kept)
         var run = QueryRun(
@@ -515,10 +517,9 @@ struct RemoteFetch {
         return run
     }
 
-    // MARK: What is needed
+    // MARK: Needed fields and rows
 
-    /// Whether rows are by falling object id; nil where they have another order, or are none of
-    /// features.
+    /// Whether rows are by falling object id; nil for another order, or rows that are no features.
     private var isDescending: Bool? {
         if request.makesTable { return nil }
         guard let first = request.order.first else { return false }
@@ -532,7 +533,7 @@ struct RemoteFetch {
             && (request.returnGeometry || request.returnCentroid)
     }
 
-    /// The object id's first.
+    /// The needed fields, the object id's first.
     private func neededFields() throws(Failure) -> [String] {
         var places: Set<Int> = [0]
         for clause in filter.clauses + (alternatives ?? []) { places.formUnion(clause.fieldPlaces) }
@@ -570,21 +571,21 @@ struct RemoteFetch {
             details: details)
     }
 
-    private var lost: Failure { refusal(.internal, "what its server answered was lost") }
+    private var lost: Failure { refusal(.internal, "the server's answer was lost") }
 
     private var tooMany: Failure {
         refusal(
             .tooLarge,
-            "more than \(QueryLimits.remoteFeatures) features of its server would have to be read: "
-                + "ask for fewer with 'where' or 'geometry'")
+            "the query needs more than \(QueryLimits.remoteFeatures) features of the server: "
+                + "narrow it with 'where' or 'geometry'")
     }
 }
 
 extension QueryRequest {
-    /// Whether its rows are made of features: distinct values, or statistics.
+    /// Whether its rows are derived from features: distinct values, or statistics.
     fileprivate var makesTable: Bool { !statistics.isEmpty || returnDistinctValues }
 
-    /// The most rows of features, or object ids, that it wants; nil for all.
+    /// The limit of rows of features, or of object ids; nil for all.
     fileprivate var rowLimit: Int? {
         switch result {
         case .features: min(limit ?? .max, Self.recordBound)

@@ -7,21 +7,21 @@ internal import Expression
 internal import Geometry
 internal import Identify
 
-/// What decides whether a feature counts; used from one thread.
+/// The filter of a query; confined to one thread.
 struct RowFilter {
-    /// All must hold.
+    /// Clauses, all of which must hold.
     let clauses: [BoundClause]
-    /// Nil for any time.
+    /// Time filter; nil for any time.
     let time: TimeWindow?
-    /// Nil for any place.
+    /// Spatial filter; nil for any place.
     let spatial: SpatialTest?
-    /// Which features of a past layer are seen; nil for all.
+    /// Visible features of a past layer; nil for all.
     let sight: FeatureSight?
-    /// Whether what has no geometry is in any place, and what has no time of any time.
+    /// Whether features without geometry or time pass the filter of place or time.
     let acceptsMissing: Bool
     private var chains = FeatureChains()
 
-    /// Whether no feature can count, whatever it is.
+    /// Whether no feature can match.
     let isNever: Bool
 
     /// Clauses without a field are decided here.
@@ -38,12 +38,12 @@ struct RowFilter {
         self.acceptsMissing = acceptsMissing
     }
 
-    /// Whether every feature of the layer counts.
+    /// Whether every feature of the layer matches.
     var isEverything: Bool {
         clauses.isEmpty && time == nil && spatial == nil && sight == nil && !isNever
     }
 
-    /// Whether the reader's feature counts; what is cheap to know is asked first.
+    /// Whether the reader's feature matches; cheap tests come first.
     mutating func accepts(
         _ reader: FeatureReader, _ isCancelled: () -> Bool
     ) throws(Failure) -> Bool {

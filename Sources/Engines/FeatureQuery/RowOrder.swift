@@ -4,16 +4,16 @@
 internal import CairnModel
 internal import Dataset
 
-/// Puts rows in the order of some of their values; equal ones stay as they came.
+/// A stable sort of rows by some of their values.
 struct RowOrder {
     private let keys: [(term: RowTerm, isDescending: Bool)]
     private var ordinals: [Int32] = []
-    /// As many for each row as there are keys.
+    /// Sort keys, row after row.
     private var values: [AttributeValue] = []
 
     init(_ keys: [(term: RowTerm, isDescending: Bool)]) { self.keys = keys }
 
-    /// Throws `tooLarge` where there are too many rows.
+    /// Throws `tooLarge` beyond the limit of rows.
     mutating func append(_ reader: FeatureReader) throws(Failure) {
         guard ordinals.count < QueryLimits.sortedRows else {
             throw Failure(
@@ -25,7 +25,7 @@ struct RowOrder {
         for key in keys { values.append(try key.term.value(reader)) }
     }
 
-    /// The places of the rows' features in the file, in order.
+    /// The indices of the rows' features in the file, in order.
     func sorted() -> [Int32] {
         let places = ordinals.indices.sorted { first, second in
             for (key, way) in keys.enumerated() {
@@ -41,7 +41,7 @@ struct RowOrder {
 }
 
 extension AttributeValue {
-    /// Null comes first, then numbers and moments by size, then text by code points.
+    /// Null sorts first, then numbers and moments by value, then text by code points.
     func isOrdered(before other: AttributeValue) -> Bool {
         switch (self, other) {
         case (.integer(let left), .integer(let right)), (.date(let left), .date(let right)):

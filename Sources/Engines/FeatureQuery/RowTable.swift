@@ -6,18 +6,18 @@ internal import Dataset
 internal import EsriForms
 internal import Expression
 
-/// Rows that are made of features: distinct values, or statistics of groups.
+/// Rows derived from features: distinct values, or statistics of groups.
 struct RowTable {
-    /// What the columns hold, by the order in which they are written.
+    /// The output columns, in order.
     let fields: [FieldDescription]
-    /// In order; each has as many values as there are columns.
+    /// The rows in order, each with one value per column.
     private(set) var rows: [[AttributeValue]]
     private let layer: QueriedLayer
 
-    /// Goes through all features that count.
+    /// Aggregates all matching features.
     ///
-    /// Throws `invalidParameter` for a field that is not known or of the wrong kind, `tooLarge`
-    /// where there are too many rows.
+    /// Throws `invalidParameter` for an unknown field or one of the wrong type, `tooLarge` beyond
+    /// the limit of rows.
     init(_ run: QueryRun, _ filter: inout RowFilter) throws(Failure) {
         let layer = run.layer
         self.layer = layer
@@ -84,7 +84,7 @@ struct RowTable {
             let row =
                 key + zip(columns, states[place]).map { column, state in state.value(column.kind) }
             if let condition, condition.evaluate({ row[$0] }) != true { continue }
-            // What only the condition is about comes last, and is not told.
+            // Columns that only the condition needs come last, and are dropped.
             rows.append(row.count == fields.count ? row : Array(row.prefix(fields.count)))
         }
         try sort(request, keyCount: keys.count)
@@ -101,7 +101,7 @@ struct RowTable {
         }
     }
 
-    /// Two columns of one name would be one member.
+    /// Two columns of one name would be one JSON member.
     private static func checkNames(_ fields: [FieldDescription]) throws(Failure) {
         var known: Set<String> = []
         for field in fields where !known.insert(field.name.lowercased()).inserted {
@@ -111,11 +111,11 @@ struct RowTable {
         }
     }
 
-    /// By `orderByFields`, then by the columns that make a row differ from others.
+    /// Sorts by `orderByFields`, then by the columns that distinguish the rows.
     private mutating func sort(_ request: QueryRequest, keyCount: Int) throws(Failure) {
         var order: [(term: RowTerm, isDescending: Bool)] = []
         for key in request.order {
-            // An expression that rows are grouped by is their column.
+            // A group expression is addressed by its column.
             let group =
                 request.statistics.isEmpty ? nil : request.groupFields.firstIndex(of: key.field)
             let term = try RowTerm(
@@ -138,7 +138,7 @@ struct RowTable {
         }.map(\.row)
     }
 
-    /// The bytes of the part that is asked for, and where the next begins.
+    /// The bytes of the requested part, and the start of the next one.
     func answer(
         _ request: QueryRequest, limit: Int, hasOnePart: Bool
     ) throws(Failure) -> (bytes: [UInt8], next: QueryPart?) {
@@ -189,8 +189,7 @@ struct RowTable {
 }
 
 extension QueryRequest {
-    /// What the rows of statistics must fulfil; throws `invalidParameter` for a clause that is
-    /// none.
+    /// The condition on rows of statistics; throws `invalidParameter` for an invalid clause.
     func havingClause() throws(Failure) -> WhereClause? {
         guard let having, having.contains(where: { !$0.isWhitespace }) else { return nil }
         do throws(Failure) {
@@ -202,12 +201,12 @@ extension QueryRequest {
 }
 
 extension WhereClause {
-    /// What must be computed for it, each under the name that it has in the clause.
+    /// The statistics that the condition needs, each under its name in the clause.
     func statistics() throws(Failure) -> [QueryStatistic] {
         guard aggregates.count <= QueryLimits.columns else {
             throw Failure(
                 .tooLarge,
-                "parameter 'having': \(aggregates.count) functions, the most is "
+                "parameter 'having': \(aggregates.count) functions, expected at most "
                     + "\(QueryLimits.columns)")
         }
         return aggregates.compactMap { aggregate in
@@ -218,10 +217,10 @@ extension WhereClause {
     }
 }
 
-/// A statistic with what it is computed of.
+/// A statistic with its source.
 private struct StatisticColumn {
     let kind: QueryStatistic.Kind
-    /// Nil where features are counted, whatever they hold.
+    /// Nil for a count of features.
     let source: RowTerm?
     let output: FieldDescription
 
@@ -256,17 +255,17 @@ private struct StatisticColumn {
     }
 }
 
-/// What is known of one group's values so far; nulls do not count.
+/// Running aggregates of one group; nulls do not count.
 private struct StatisticState {
     private var count: Int64 = 0
     private var least = AttributeValue.null
     private var greatest = AttributeValue.null
-    /// Of whole numbers, as long as they fit.
+    /// Sum of whole numbers, as long as they fit.
     private var whole: Int64? = 0
-    /// Of all, with what rounding left out (Neumaier).
+    /// Sum of all numbers, with the compensation of rounding errors (Neumaier).
     private var sum = 0.0
     private var lost = 0.0
-    /// Mean and sum of squared differences from it (Welford).
+    /// Mean, and sum of squared differences from it (Welford).
     private var mean = 0.0
     private var squares = 0.0
 

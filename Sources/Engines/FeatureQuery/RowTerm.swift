@@ -5,15 +5,15 @@ internal import CairnModel
 internal import Dataset
 internal import Expression
 
-/// What a row is put in order, grouped or measured by: a column, or what is computed of several.
+/// A term for sorting, grouping or aggregating rows: a column, or an expression over columns.
 enum RowTerm {
     case column(Int)
     case computed(BoundExpression)
 
-    /// Reads the name of a column, or an expression over columns; throws `invalidParameter`, naming
-    /// the parameter.
+    /// Parses the name of a column, or an expression over columns; throws `invalidParameter`,
+    /// naming the parameter.
     ///
-    /// - Parameter unknown: What is thrown for the name of no column.
+    /// - Parameter unknown: The failure for an unknown column.
     init(
         _ text: String, over fields: [FieldDescription], _ parameter: String,
         unknown: (String) -> Failure
@@ -23,7 +23,7 @@ enum RowTerm {
             self = .column(column)
             return
         }
-        // A name may have characters that no expression has.
+        // A name may have characters that occur in no expression.
         guard text.contains(where: { "()'\"+-*/%|".contains($0) }) else { throw unknown(text) }
         do throws(Failure) {
             let expression = try ValueExpression(parsing: text)
@@ -36,12 +36,12 @@ enum RowTerm {
         }
     }
 
-    /// Reads the name of a field of the layer, or an expression over its fields.
+    /// Parses the name of a field of the layer, or an expression over its fields.
     init(_ text: String, of layer: QueriedLayer, _ parameter: String) throws(Failure) {
         try self.init(text, over: layer.fields, parameter) { layer.unknown($0, parameter) }
     }
 
-    /// The places of the columns that it needs.
+    /// The indices of the columns used.
     var columns: [Int] {
         switch self {
         case .column(let column): [column]
@@ -49,7 +49,7 @@ enum RowTerm {
         }
     }
 
-    /// Its value of the reader's feature.
+    /// The value for the reader's feature.
     func value(_ reader: FeatureReader) throws(Failure) -> AttributeValue {
         switch self {
         case .column(let column): return try reader.value(column)
@@ -66,7 +66,7 @@ enum RowTerm {
         }
     }
 
-    /// Its value of a row.
+    /// The value for a row.
     func value(_ row: [AttributeValue]) -> AttributeValue {
         switch self {
         case .column(let column): row[column]
@@ -74,7 +74,7 @@ enum RowTerm {
         }
     }
 
-    /// The column that it makes; `name` is that of one that is computed.
+    /// Its output column; `name` is for a computed one.
     func described(_ fields: [FieldDescription], name: String) -> FieldDescription {
         switch self {
         case .column(let column): fields[column]

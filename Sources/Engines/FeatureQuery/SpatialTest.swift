@@ -7,28 +7,28 @@ internal import GEOS
 internal import Geometry
 internal import PROJ
 
-/// Whether features lie in a relation to the geometry of a query; used from one thread.
+/// The spatial filter of a query: a relation to its geometry; confined to one thread.
 struct SpatialTest {
-    /// Everything that can be in the relation meets this rectangle, in the dataset's reference; nil
-    /// where that cannot be said.
+    /// The bounding box of all possible matches, in the dataset's reference; nil where it cannot be
+    /// computed.
     let searchEnvelope: Envelope?
-    /// From the dataset to the reference in which the test is made; nil for the dataset's own.
+    /// From the dataset to the reference of the test; nil for the dataset's own.
     private let transform: CoordinateTransform?
     private let way: Way
     private let kind: GeometryKind
 
     private enum Way {
-        /// A feature's rectangle meets this one.
+        /// The feature's bounding box meets the rectangle.
         case envelope(Envelope)
-        /// Exact; what lies in the rectangle needs no test.
+        /// Exact; features inside the rectangle need no test.
         case intersection(PreparedShape, inside: Envelope?)
-        /// Within so many metres, in a plane that is true to distances from its middle.
+        /// Within that many metres, in a plane that preserves distances from its centre.
         case distance(PreparedShape, meters: Double)
         case relation(GEOSRelation, GEOSRelation.Predicate)
     }
 
-    /// Throws `invalidParameter` where the geometry, its reference or its distance cannot be used,
-    /// `tooLarge` and `cancelled`.
+    /// Throws `invalidParameter` for an unusable geometry, reference or distance, `tooLarge` and
+    /// `cancelled`.
     init(
         _ filter: QuerySpatialFilter, _ reference: SpatialReference, of dataset: Dataset,
         _ isCancelled: () -> Bool
@@ -57,14 +57,15 @@ struct SpatialTest {
             way = try Self.way(filter, projected, isCancelled)
             searchEnvelope = filter.holdsApart ? nil : projected.envelope
         } else {
-            // The geometry has no place among the features; they may have one beside it.
+            // The geometry cannot be projected to the features; the features may be projected to
+            // it.
             transform = try CoordinateTransform(from: own, to: reference)
             way = try Self.way(filter, filter.geometry, isCancelled)
             searchEnvelope = nil
         }
     }
 
-    /// The relation to a shape, or to all that is within so many metres of it where its plane has
+    /// The test for a shape, or for everything within a distance of it where its plane is in
     /// metres.
     private static func way(
         _ filter: QuerySpatialFilter, _ shape: Shape, within meters: Double = 0,
@@ -100,12 +101,12 @@ struct SpatialTest {
         }
     }
 
-    /// Whether the reader's feature is in the relation; one without a place in the plane of the
-    /// test is not, and neither is one that GEOS cannot make sense of.
+    /// Whether the reader's feature matches; a feature that cannot be projected to the plane of the
+    /// test does not, and neither does one that is invalid to GEOS.
     func holds(
         _ reader: FeatureReader, _ chains: inout FeatureChains, _ isCancelled: () -> Bool
     ) throws(Failure) -> Bool {
-        // What has no geometry is nowhere.
+        // A feature without geometry matches no place.
         if reader.envelope.isEmpty { return false }
         if transform == nil {
             switch way {
@@ -146,23 +147,23 @@ struct SpatialTest {
 }
 
 extension GEOSError {
-    /// What is said where GEOS could have answered, but was stopped; nil where it could not.
+    /// The failure of an interrupted GEOS call; nil for an invalid geometry.
     fileprivate func stop(comparing subject: String) -> Failure? {
         switch cause {
         case .refused, .interrupted: nil
-        case .cancelled: Failure(.cancelled, "the request was cancelled, or its time was over")
+        case .cancelled: Failure(.cancelled, "the request was cancelled or timed out")
         case .memory:
             Failure(
                 .tooLarge,
-                "\(subject): to compare it takes too much memory, as lines do that cross each other everywhere"
+                "\(subject): the comparison needs too much memory; it has too many self-intersections"
             )
         }
     }
 }
 
 extension QuerySpatialFilter {
-    /// Whether the relation may hold of what shares no position with the geometry: no inside or
-    /// border has to meet another.
+    /// Whether the relation may hold between disjoint geometries: no intersection of interior or
+    /// boundary is required.
     fileprivate var holdsApart: Bool {
         guard relation == .pattern, let pattern else { return false }
         let letters = Array(pattern)
@@ -181,7 +182,7 @@ extension GeometryKind {
 }
 
 extension PreparedShape {
-    /// A feature for one question.
+    /// Prepares a feature for a single test.
     fileprivate init(_ chains: FeatureChains, _ kind: GeometryKind) {
         switch kind {
         case .positions: self.init(.multipoint(chains.coordinates), isIndexed: false)
@@ -211,11 +212,11 @@ extension Envelope {
 }
 
 extension Shape {
-    /// Into how many pieces each side of a rectangle is cut before it is projected.
+    /// Number of pieces per side of a rectangle before projection.
     private static let sidePieces = 32
 
-    /// An envelope as the polygon around it, with coordinates on its sides, which are curves
-    /// elsewhere.
+    /// The envelope as a polygon with additional coordinates on its sides, which become curves in
+    /// projection.
     var withDenseSides: Shape {
         guard case .envelope(let box) = self else { return self }
         var ring: [Coordinate] = []

@@ -10,7 +10,7 @@ struct WellKnownBytes {
     private var hasZ = false
     private var hasM = false
 
-    /// A shape; all rings of a polygon become those of one polygon, whatever they are.
+    /// Encodes a shape; all rings of a polygon become those of one polygon.
     init(_ shape: Shape) {
         switch shape {
         case .point(let coordinate):
@@ -116,13 +116,13 @@ struct WellKnownBytes {
     }
 }
 
-/// What the chains of a feature are.
+/// The kind of geometry that a feature's chains form.
 enum GeometryKind {
     case positions, paths, areas
 }
 
 extension Envelope {
-    /// The ring around it, from the lower left corner.
+    /// Its closed ring of corners, from the lower left.
     var corners: [Coordinate] {
         [
             Coordinate(x: minX, y: minY), Coordinate(x: maxX, y: minY),

@@ -7,41 +7,41 @@ internal import Geometry
 internal import PROJ
 internal import Synchronization
 
-/// What an engine keeps from request to request; none of it changes an answer.
+/// Caches of an engine across requests; none affects an answer.
 ///
-/// Each request has a state of its own while it runs, so what is in it needs no lock; what is dear
-/// to compute again is shared by all states of an engine.
+/// A running request owns a state exclusively, so its content needs no lock; expensive values are
+/// shared by all states of an engine.
 struct EngineState {
-    /// A dataset as a map with that spatial reference sees it.
+    /// A dataset, projected to a map's spatial reference.
     struct Key: Hashable {
         var dataset: ContentID
         var reference: SpatialReference
     }
 
-    /// A layer of graphics as a map with that spatial reference sees it.
+    /// A layer of graphics, projected to a map's spatial reference.
     struct GraphicsKey: Hashable {
         var map: MapName
         var layer: LayerID
         var reference: SpatialReference
     }
 
-    /// What one thread at a time may use.
+    /// The part owned by one thread at a time.
     fileprivate let own: OwnState
     fileprivate let shared: SharedState
-    /// Of the request; nil where it has time.
+    /// The budget of an in-line request; nil without one.
     let haste: PromptBudget?
 
     var transforms: Transforms { own.transforms }
 
-    /// The shapes kept of datasets.
+    /// The cached shapes of datasets.
     var shapes: KeptShapes { KeptShapes(shared: shared) }
 
-    /// What is known of a layer before anything is asked; nil at its first question.
+    /// The cached plan of a layer; nil before its first request.
     func plan(of layer: PreparedLayer) -> LayerPlan? { own.plans[layer] }
 
     func keep(_ plan: LayerPlan) { own.plans.keep(plan) }
 
-    /// The index of a dataset's projected features, made at the first question.
+    /// The index of a dataset's projected features, built on first use.
     func index(
         _ source: FeatureSource, _ isCancelled: () -> Bool
     ) throws(Failure) -> ProjectedIndex {
@@ -51,12 +51,12 @@ struct EngineState {
         }
     }
 
-    /// The graphics of a layer, made ready at the first question after each change.
+    /// The prepared graphics of a layer, built on first use after each change.
     func graphics(
         _ key: GraphicsKey, _ graphics: [Graphic], _ toMap: CoordinateTransform?
     ) throws(Failure) -> PreparedGraphics {
         if let haste, graphics.count > PromptBudget.graphicLimit { throw haste.giveUp() }
-        // Arrays that share their storage are equal at once; a changed map has another one.
+        // Arrays that share their storage compare equal at once; a changed map has another one.
         return try shared.drawings.value(key, unless: { $0.graphics != graphics }) {
             () throws(Failure) in
             if let haste { throw haste.lack() }
@@ -64,8 +64,8 @@ struct EngineState {
         }
     }
 
-    /// A layer's features under its edits, made ready at the first question after each of them, and
-    /// the name of the content of what they added or changed.
+    /// The edited features of a layer, prepared on first use after each edit, with the content id
+    /// of the added and changed ones.
     func edited(
         _ base: Dataset, _ layer: LayerDescription, in map: MapName
     ) throws(Failure) -> (EditedDataset, overlay: ContentID?) {
@@ -78,7 +78,7 @@ struct EngineState {
         return (features, overlay)
     }
 
-    /// The features of a dataset by object id, put in order at the first question.
+    /// The object-id order of a dataset's features, built on first use.
     func order(
         _ id: ContentID, _ dataset: Dataset, _ isCancelled: () -> Bool
     ) throws(Failure) -> ObjectOrder {
@@ -89,7 +89,7 @@ struct EngineState {
         return try shared.orders.order(id, dataset, isCancelled)
     }
 
-    /// A raster, which stays open for further questions.
+    /// A raster, which stays open for later requests.
     func raster(
         _ id: ContentID, _ open: IdentifyEngine.RasterProvider
     ) throws(Failure) -> RasterFile {
@@ -102,20 +102,19 @@ struct EngineState {
     }
 }
 
-/// The shapes kept of datasets, which are looked up where one is needed: an index often answers
-/// without.
+/// The cached shapes of datasets, looked up on demand: an index often answers without them.
 struct KeptShapes {
     fileprivate let shared: SharedState
 
-    /// Those of one dataset.
+    /// The cache of one dataset.
     func cache(of source: FeatureSource) -> ShapeCache {
         shared.caches.value(source.key) { ShapeCache() }
     }
 }
 
-/// What only one request at a time may use.
+/// Caches that only one request at a time may use.
 private final class OwnState {
-    /// When there are more rasters open, all are closed.
+    /// Capacity in open rasters; all are closed when exceeded.
     static let rasterLimit = 32
 
     let transforms = Transforms()
@@ -123,17 +122,17 @@ private final class OwnState {
     var rasters: [ContentID: RasterFile] = [:]
 }
 
-/// What the states of an engine share, and what of them no request is using; any thread may ask.
+/// Thread-safe caches shared by all states of an engine, and a pool of idle states.
 final class SharedState: Sendable {
-    /// What one request used and another will.
+    /// An idle state.
     ///
-    /// It may move between threads, because only one request holds it at a time.
+    /// It may move between threads, because only one request owns it at a time.
     private struct Idle: @unchecked Sendable {
-        // Taking it out of the list ensures that one thread at a time uses it.
+        // Removal from the pool ensures that one thread at a time uses it.
         let own: OwnState
     }
 
-    /// More than these are not kept.
+    /// Capacity of the pool.
     private static let idleLimit = 16
 
     fileprivate let caches = KeptValues<EngineState.Key, ShapeCache>()
@@ -143,7 +142,7 @@ final class SharedState: Sendable {
     fileprivate let drawings = KeptValues<EngineState.GraphicsKey, PreparedGraphics>()
     private let idle = Mutex<[Idle]>([])
 
-    /// A state for one request, in haste or not.
+    /// Takes a state for one request, with a budget or without.
     func take(_ haste: PromptBudget?) -> EngineState {
         let known = idle.withLock { $0.popLast() }
         let state = EngineState(own: known?.own ?? OwnState(), shared: self, haste: haste)
@@ -151,7 +150,7 @@ final class SharedState: Sendable {
         return state
     }
 
-    /// Keeps what the state has for another request.
+    /// Returns a state to the pool.
     func giveBack(_ state: EngineState) {
         state.transforms.haste = nil
         let returned = Idle(own: state.own)
@@ -159,17 +158,17 @@ final class SharedState: Sendable {
     }
 }
 
-/// A few values by key, made when they are first asked for; any thread may ask.
+/// A small, thread-safe cache of values by key, computed on first use.
 ///
-/// The lock is never held while a value is made: two threads may make the same one, and one of them
-/// stays.
+/// The lock is not held during the computation: two threads may compute the same value, and one
+/// result is kept.
 private final class KeptValues<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-    /// When there are more, all are forgotten.
+    /// Capacity; exceeding it clears the cache.
     private static var limit: Int { 32 }
 
     private let values = Mutex<[Key: Value]>([:])
 
-    /// The value kept for a key, unless it is out of date, else what `make` makes.
+    /// The cached value of a key, unless it is stale, else the result of `make`.
     func value<E: Error>(
         _ key: Key, unless isOutdated: (Value) -> Bool = { _ in false },
         _ make: () throws(E) -> Value

@@ -5,31 +5,31 @@ internal import CairnModel
 internal import Dataset
 internal import Expression
 
-/// What decides, beside its place, whether a feature of a layer counts.
+/// The non-spatial filter of a layer's features.
 struct FeatureFilter {
-    /// The layer's definition expression; nil where it has none.
+    /// The layer's definition expression; nil without one.
     let definition: BoundClause?
-    /// The request's own clause; nil where it has none.
+    /// The request's own clause; nil without one.
     let clause: BoundClause?
-    /// The time that is asked for; nil for any.
+    /// The request's time; nil for any.
     let time: TimeWindow?
-    /// Which features of a past layer are seen; nil for all.
+    /// The visible features of a past layer; nil for all.
     var sight: FeatureSight?
 
-    /// Why a feature does not count.
+    /// The filter that a feature fails.
     enum Exclusion {
-        /// The layer hides it: nothing may tell that it is there.
+        /// The layer's own: nothing may reveal that the feature exists.
         case hidden
-        /// The request's clause leaves it out.
+        /// The request's clause.
         case clause
-        /// The time that is asked for leaves it out.
+        /// The request's time.
         case time
     }
 
-    /// The definition expression and the request's clause, as far as there are any: all must hold.
+    /// The definition expression and the request's clause, as far as present: all must hold.
     var clauses: [BoundClause] { [definition, clause].compactMap { $0 } }
 
-    /// Nil when the feature counts; throws `corrupt` where its bytes are damaged.
+    /// Nil for a match; throws `corrupt` where the feature's bytes are damaged.
     func exclusion(
         of feature: Dataset.FeatureReference, in dataset: Dataset
     ) throws(Failure) -> Exclusion? {
@@ -42,33 +42,33 @@ struct FeatureFilter {
     }
 }
 
-/// What a search of one layer found.
+/// The results of a search in one layer.
 struct LayerHits {
-    /// A feature that is near enough and counts.
+    /// A feature within the tolerance that matches.
     struct Hit {
         var distance: Double
         var feature: Dataset.FeatureReference
-        /// Which of the search's sources it is in.
+        /// The index of its source.
         var source: Int
     }
 
-    /// Nearest first, equal distances by object id.
+    /// Nearest first; object id breaks ties.
     var hits: [Hit] = []
-    /// How many features that the layer shows were tested exactly; counted for an explanation only.
+    /// Number of visible features tested exactly; counted for an explanation only.
     var candidateCount = 0
-    /// How many were near enough and left out by the request's clause.
+    /// Number of features within the tolerance that fail the request's clause.
     var excludedByDefinition = 0
-    /// How many were near enough, not left out by it, and left out by time.
+    /// Number of features within the tolerance that pass the clause and fail the time.
     var excludedByTime = 0
 
-    /// Puts the nearest first, equal distances by object id.
+    /// Sorts by distance; object id breaks ties.
     mutating func sort() {
         hits.sort { first, second in
             (first.distance, first.feature.objectID) < (second.distance, second.feature.objectID)
         }
     }
 
-    /// Counts a feature that is near enough and does not count.
+    /// Counts a feature within the tolerance that does not match.
     mutating func note(_ exclusion: FeatureFilter.Exclusion) {
         switch exclusion {
         case .hidden: break

@@ -5,16 +5,14 @@ public import CairnModel
 public import Dataset
 internal import Expression
 
-/// Which features of a past layer are seen from later (``LayerSight``), with what that is decided
-/// by at hand; any thread may ask.
+/// The visible features of a past layer, as seen from a later state (``LayerSight``).
 ///
-/// Whether a feature fulfils the later definition expression with its values of the past is not
-/// decided here: that is the expression of the layer that is asked
-/// (``MapDescription/seen(from:)``).
+/// Thread-safe. Whether past values satisfy the later definition expression is not decided here:
+/// that is the expression of the queried layer (``MapDescription/seen(from:)``).
 public struct FeatureSight: Sendable {
     private let then: BoundClause?
     private let now: BoundClause?
-    /// Whether one of the expressions cannot be evaluated, so that no feature is seen.
+    /// Whether one of the expressions cannot be evaluated, so that every feature is hidden.
     private let isBlind: Bool
     private let edits: LayerEdits?
     /// The later dataset; nil where it is that of the past, whose features without an edit are
@@ -22,10 +20,10 @@ public struct FeatureSight: Sendable {
     private let later: (dataset: Dataset, order: ObjectOrder)?
 
     /// - Parameters:
-    ///   - fields: Of the layer, in the past as later.
+    ///   - fields: The layer's fields, the same in the past and later.
     ///   - base: The layer's dataset of the past.
-    ///   - later: Lends the later dataset and its order; asked where that is another one, or an id
-    ///     has to be looked for.
+    ///   - later: Lends the later dataset and its order; called where the dataset has changed, or
+    ///     an id has to be looked up.
     ///
     /// Throws what `later` throws.
     public init(
@@ -46,8 +44,7 @@ public struct FeatureSight: Sendable {
         self.later = sight.dataset == base || isBlind ? nil : try later()
     }
 
-    /// Whether the feature of that object id, with these values in the past by the places of the
-    /// fields, is seen.
+    /// Whether the feature with that object id and past values, by field index, is visible.
     ///
     /// Throws `corrupt` where the later dataset's bytes are damaged.
     public func shows(
@@ -78,7 +75,7 @@ public struct FeatureSight: Sendable {
 }
 
 extension IdentifyRun {
-    /// Which features of a layer of a dataset are seen; nil for all.
+    /// The visible features of a dataset layer; nil for all.
     func sight(
         _ layer: PreparedLayer, in id: ContentID, _ kept: EngineState
     ) throws(Failure) -> FeatureSight? {

@@ -7,18 +7,18 @@ internal import Geometry
 internal import PROJ
 internal import SpatialIndex
 
-/// A dataset as a map with another spatial reference may see it: every coordinate projected by
-/// itself, edges straight in the map.
+/// A dataset projected to a map's spatial reference: coordinate by coordinate, with straight edges
+/// in the map.
 final class FeatureSource {
     let dataset: Dataset
-    /// Under which what is kept of it is found.
+    /// The cache key.
     let key: EngineState.Key
-    /// From the dataset to the map; nil when both have the same spatial reference.
+    /// From the dataset to the map; nil for the identity.
     let toMap: CoordinateTransform?
-    /// Of the projected features; nil where the dataset's own index serves.
+    /// Index of the projected features; nil where the dataset's own index suffices.
     let index: ProjectedIndex?
-    /// Answers positions without a geometry being read; nil where the dataset's own index cannot
-    /// serve.
+    /// Search for positions without decoding geometries; nil where the dataset's own index is
+    /// unusable.
     let points: PointSearch?
 
     init(
@@ -32,7 +32,7 @@ final class FeatureSource {
         points = PointSearch(dataset, in: key.reference)
     }
 
-    /// The features whose rectangle in the map meets this one: all that can be near enough.
+    /// The features whose bounding box in the map meets this rectangle.
     func candidates(
         _ envelope: Envelope, in reference: SpatialReference
     ) -> [Dataset.FeatureReference] {
@@ -49,10 +49,10 @@ final class FeatureSource {
         return result
     }
 
-    /// The feature in map coordinates, ready for a question; nil when it has no geometry, or no
-    /// place in the map.
+    /// The feature in map coordinates, prepared for exact tests; nil without a geometry, or without
+    /// a place in the map.
     ///
-    /// `cache` is the one kept of this source.
+    /// `cache` is the one of this source.
     func shape(
         _ feature: Dataset.FeatureReference, _ cache: ShapeCache
     ) throws(Failure) -> PreparedShape? {
@@ -62,7 +62,7 @@ final class FeatureSource {
         return shape
     }
 
-    /// The feature in map coordinates; nil when it has no geometry, or no place in the map.
+    /// The feature in map coordinates; nil without a geometry, or without a place in the map.
     func prepared(
         _ feature: Dataset.FeatureReference, isIndexed: Bool
     ) throws(Failure) -> PreparedShape? {
@@ -94,11 +94,10 @@ final class FeatureSource {
         return result
     }
 
-    /// The rectangle in the dataset that becomes this one in the map, for a pair that keeps
-    /// rectangles.
+    /// The preimage of a rectangle, for a transform that maps rectangles to rectangles.
     ///
-    /// Latitudes are clamped in projecting, so an edge at or beyond the clamp stands for
-    /// all that lies beyond it.
+    /// Latitudes are clamped in projection, so an edge at or beyond the clamp includes everything
+    /// beyond it.
     static func mercatorPreimage(
         _ envelope: Envelope, _ toMap: CoordinateTransform, _ reference: SpatialReference
     ) -> Envelope {
@@ -121,11 +120,11 @@ final class FeatureSource {
 
 private typealias WebMercator = Geometry.WebMercator
 
-/// The rectangles of projected features.
+/// An index of projected bounding boxes.
 ///
-/// A straight edge in one spatial reference is a curve in another, so the rectangle of a projected
-/// feature cannot be had from its rectangle: every coordinate is projected once, when a dataset is
-/// first asked in that spatial reference.
+/// A straight edge in one spatial reference is a curve in another, so the bounding box of a
+/// projected feature does not follow from its own: every coordinate is projected once, at the first
+/// request in that spatial reference.
 struct ProjectedIndex {
     private let envelopes: EnvelopeIndex
 
@@ -143,6 +142,6 @@ struct ProjectedIndex {
         self.envelopes = EnvelopeIndex(envelopes)
     }
 
-    /// The ordinals of the features whose rectangle meets this one, rising.
+    /// The ordinals of the features whose bounding box meets this rectangle, rising.
     func search(_ envelope: Envelope) -> [Int] { envelopes.search(envelope) }
 }

@@ -8,13 +8,13 @@ internal import Geometry
 internal import PROJ
 internal import SpatialIndex
 
-/// The search of a layer of client-drawn shapes.
+/// The search of a graphics layer.
 struct GraphicsSearch: SearchableLayer {
     let layer: LayerDescription
-    /// Of the graphics.
+    /// The spatial reference of the graphics.
     let reference: SpatialReference
     let graphics: PreparedGraphics
-    /// The request's clause; nil where every graphic counts.
+    /// The request's clause; nil for all graphics.
     let filter: GraphicsFilter?
 
     func search(
@@ -37,7 +37,7 @@ struct GraphicsSearch: SearchableLayer {
         }
         try Failure.stop(if: isCancelled)
         if hits.isEmpty { return finding }
-        // What lies above comes first, as with layers; a later drawing lies above an earlier one.
+        // Top first, as with layers; later drawings are on top of earlier ones.
         hits.sort { first, second in
             (first.distance, -first.graphic.zIndex, -first.graphic.id)
                 < (second.distance, -second.graphic.zIndex, -second.graphic.id)
@@ -70,13 +70,13 @@ struct GraphicsSearch: SearchableLayer {
     }
 }
 
-/// A clause on graphics, whose columns are those that all graphics of the layer have together.
+/// A clause on graphics, whose columns are the union of all graphics' attributes in the layer.
 struct GraphicsFilter {
     private let fields: [FieldDescription]
     private let clause: BoundClause
 
-    /// Nil for blanks, and for a layer without graphics, which has no columns: there the text has
-    /// to be a clause only.
+    /// Nil for a blank text, and for a layer without graphics, which has no columns: there only the
+    /// syntax is checked.
     init?(_ text: String, on layer: LayerDescription) throws(Failure) {
         let fields = layer.asQueried.properties?.fields ?? []
         if layer.graphics?.isEmpty ?? true {
@@ -88,7 +88,7 @@ struct GraphicsFilter {
         self.clause = try clause.get()
     }
 
-    /// Whether the graphic counts.
+    /// Whether the graphic matches.
     func selects(_ graphic: Graphic) -> Bool {
         clause.evaluate { column in
             if column == 0 { return .integer(graphic.id) }
@@ -103,10 +103,10 @@ struct GraphicsFilter {
     }
 }
 
-/// The graphics of a layer as a map sees them, with an index of their rectangles.
+/// The graphics of a layer in a map's spatial reference, with an index of their bounding boxes.
 struct PreparedGraphics {
     let graphics: [Graphic]
-    /// In the map's spatial reference; nil for what has no place there.
+    /// In the map's spatial reference; nil for a shape that cannot be projected.
     let shapes: [PreparedShape?]
     let envelopes: EnvelopeIndex
 
@@ -121,7 +121,7 @@ struct PreparedGraphics {
 }
 
 extension Attributes {
-    /// Columns that could hold these values; the first is the object id.
+    /// Columns for these values; the first is the object id.
     var fields: [FieldDescription] {
         entries.enumerated().map { index, entry in
             let type: FieldType =

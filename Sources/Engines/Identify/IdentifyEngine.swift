@@ -5,46 +5,47 @@ public import CairnModel
 public import Dataset
 internal import Geometry
 
-/// Answers "what is here?" on a folded map and immutable datasets: no clock, no socket, no chance.
+/// Answers identify requests on a folded map and immutable datasets: no clock, no socket, no
+/// randomness.
 ///
-/// The same request on the same map gives the same answer, in every process. What each parameter
-/// means is in `Docs/identify.md`. Any number of threads may ask at once: no lock is held while a
-/// request is answered. An engine keeps what it had to compute for its datasets and spatial
-/// references.
+/// The same request on the same map gives the same answer, in every process. `Docs/identify.md`
+/// defines the parameters. Thread-safe, without a lock held during a request. An engine caches what
+/// it computes for its datasets and spatial references.
 public final class IdentifyEngine: Sendable {
-    /// Lends the dataset of that name; throws `Failure` when it cannot be opened.
+    /// Lends a dataset; throws `Failure` when it cannot be opened.
     public typealias DatasetProvider = @Sendable (ContentID) throws(Failure) -> Dataset
 
-    /// Lends the dataset of that name if that takes no time, because it is open.
+    /// Lends a dataset that is already open; nil for any other.
     public typealias OpenDatasets = @Sendable (ContentID) -> Dataset?
 
-    /// Opens the raster of that name anew; throws `Failure` when it cannot be opened.
+    /// Opens a raster anew; throws `Failure` when it cannot be opened.
     public typealias RasterProvider = @Sendable (ContentID) throws(Failure) -> sending RasterFile
 
-    /// Asks layers on other servers, all at once, and returns at once; what it returns waits for
-    /// the answer to the question at an index.
+    /// Sends requests for layers on other servers, all at once, without waiting; the returned
+    /// closure waits for the answer to the request at an index.
     ///
-    /// When and whether to give up is its own matter: it knows who asks.
+    /// Timeouts and cancellation are its own.
     public typealias RemoteProvider =
         ([RemoteQuestion]) -> (Int) -> Result<RemoteAnswer, Failure>
 
-    /// Asks for what a picture shows of layers on other servers, all at once, and returns at once;
-    /// what it returns waits for the answer to the question at an index, nil where nothing is seen
-    /// of the layer.
+    /// Sends picture requests for layers on other servers, all at once, without waiting; the
+    /// returned closure waits for the answer to the request at an index, nil where the layer is not
+    /// visible.
     public typealias RemotePictureProvider =
         ([RemotePictureQuestion]) -> (Int) -> Result<RemotePicture?, Failure>
 
     let sources: LayerSources
     let kept = SharedState()
 
-    /// An engine on the datasets that `datasets` lends and the rasters that `rasters` opens.
+    /// Creates an engine on the datasets that `datasets` lends and the rasters that `rasters`
+    /// opens.
     ///
-    /// `openDatasets` are those that ``answerAtOnce(_:in:isStale:isOver:)`` may use. Without
-    /// `rasters` a map with a raster layer is refused.
+    /// `openDatasets` serves ``answerAtOnce(_:in:isStale:isOver:)``. Without `rasters` a map with a
+    /// raster layer is refused.
     public init(
         datasets: @escaping DatasetProvider, openDatasets: @escaping OpenDatasets = { _ in nil },
         rasters: @escaping RasterProvider = { id throws(Failure) in
-            throw Failure(.notFound, "raster \(id): this program opens none")
+            throw Failure(.notFound, "raster \(id): this program does not open rasters")
         }
     ) {
         sources = LayerSources(datasets: datasets, openDatasets: openDatasets, rasters: rasters)
@@ -53,11 +54,11 @@ public final class IdentifyEngine: Sendable {
     /// The features of `map` near the request's geometry: top layer first, then by distance, then
     /// by object id.
     ///
-    /// `isStale` is passed on. Layers on other servers are asked through `remotes`; without it they
-    /// are failures in the answer. A map without a spatial reference, whose basemap is not loaded,
-    /// is blank and has nothing at any place. Throws `invalidParameter` and `tooLarge` for a
-    /// request that cannot be answered, `cancelled` soon after `isCancelled` says so, and whatever
-    /// the datasets throw.
+    /// `isStale` is passed on. Layers on other servers are queried through `remotes`; without it
+    /// they are failures in the answer. A map without a spatial reference, whose basemap is not
+    /// loaded, is blank and has no features anywhere. Throws `invalidParameter` and `tooLarge` for
+    /// an invalid request, `cancelled` soon after `isCancelled` returns true, and whatever the
+    /// datasets throw.
     public func identify(
         _ request: IdentifyRequest, in map: PreparedMap, isStale: Bool = false,
         remotes: RemoteProvider? = nil,
@@ -66,7 +67,7 @@ public final class IdentifyEngine: Sendable {
         try answer(request, map, isStale, remotes, isCancelled, nil)
     }
 
-    /// The same for a map that is asked once.
+    /// Identify on a map that is used once.
     public func identify(
         _ request: IdentifyRequest, in map: MapDescription, isStale: Bool = false,
         remotes: RemoteProvider? = nil,
@@ -77,11 +78,11 @@ public final class IdentifyEngine: Sendable {
             isCancelled: isCancelled)
     }
 
-    /// The same answer, where it is at hand: for threads that must not be held up.
+    /// Answers in line where that is cheap: for threads that must not block.
     ///
-    /// Only for one position, from datasets that are open and graphics that are ready. Opens,
-    /// projects and asks nothing, and gives up soon after `isOver` says so. Throws as `identify`
-    /// would, but never `cancelled`.
+    /// Only for one position, on open datasets and prepared graphics. Opens, projects and requests
+    /// nothing, and gives up soon after `isOver` returns true. Throws as `identify` would, but
+    /// never `cancelled`.
     public func answerAtOnce(
         _ request: IdentifyRequest, in map: PreparedMap, isStale: Bool = false,
         isOver: @escaping () -> Bool
@@ -126,7 +127,7 @@ public final class IdentifyEngine: Sendable {
     }
 }
 
-/// Where the content of layers comes from.
+/// The providers of layer content.
 struct LayerSources: Sendable {
     let datasets: IdentifyEngine.DatasetProvider
     let openDatasets: IdentifyEngine.OpenDatasets

@@ -5,10 +5,9 @@ internal import CairnModel
 internal import Geometry
 
 extension IdentifyRequest {
-    /// Throws `invalidParameter` or `tooLarge`, naming the parameter, unless every value can be
-    /// used.
+    /// Throws `invalidParameter` or `tooLarge`, naming the parameter, for values out of range.
     ///
-    /// What it says of `mapExtent` and `imageDisplay` does not include a size of zero.
+    /// `mapExtent` and `imageDisplay` of size zero are accepted.
     func check() throws(Failure) {
         try checkGeometry()
         try check(
@@ -32,7 +31,7 @@ extension IdentifyRequest {
         if let most = maximumResultsPerLayer {
             try check(most >= 0, "maximumResultsPerLayer \(most)", "0 or more")
         }
-        try check(at == nil || atTime == nil, "at and atTime", "one of them")
+        try check(at == nil || atTime == nil, "at and atTime", "at most one of them")
         try checkTime()
         let most = IdentifyLimits.layerIDs
         try checkSize(layerTimeOptions.count, most, "layerTimeOptions", "layers")
@@ -85,7 +84,7 @@ extension IdentifyRequest {
         _ count: Int, _ most: Int, _ parameter: String, _ unit: String
     ) throws(Failure) {
         guard count <= most else {
-            throw Failure(.tooLarge, "\(parameter): \(count) \(unit), the most is \(most)")
+            throw Failure(.tooLarge, "\(parameter): \(count) \(unit), expected at most \(most)")
         }
     }
 }
@@ -95,7 +94,7 @@ extension Envelope {
 }
 
 extension Shape {
-    /// Every number in it; NaN fails any comparison made with them.
+    /// Every number in it; NaN fails any comparison.
     fileprivate var ordinates: [Double] {
         switch self {
         case .point(let coordinate): [coordinate.x, coordinate.y]

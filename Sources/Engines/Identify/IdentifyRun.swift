@@ -7,7 +7,7 @@ internal import Expression
 internal import Geometry
 internal import PROJ
 
-/// One request on its way through an engine.
+/// One run of a request.
 struct IdentifyRun {
     let request: IdentifyRequest
     let map: PreparedMap
@@ -19,11 +19,11 @@ struct IdentifyRun {
     let remotes: IdentifyEngine.RemoteProvider?
     let isCancelled: () -> Bool
 
-    /// What a run has found so far.
+    /// Findings of a run so far.
     private struct Findings {
         var form: OutputForm
         var remotes = RemoteBatch()
-        /// One for each layer of the map, in drawing order.
+        /// One entry per layer of the map, in drawing order.
         var found: [IdentifyLayerResult?]
         var failures: [LayerFailure] = []
         var notes = LayerNotes()
@@ -34,8 +34,8 @@ struct IdentifyRun {
         }
     }
 
-    /// Fills in the layers that have a hit, as a tree, and what came of all where that is asked
-    /// for.
+    /// Completes the answer with a tree of the layers that have a hit, and the explanation where
+    /// requested.
     func answer(
         _ answer: inout IdentifyAnswer, _ kept: inout EngineState
     ) throws(Failure) {
@@ -53,7 +53,7 @@ struct IdentifyRun {
         answer.layers = resolution.tree(findings.found)
         if !findings.failures.isEmpty { answer.failures = findings.failures }
         guard request.explain else { return }
-        // An extent near the greatest numbers overflows, and JSON has no infinity.
+        // An extent near the largest numbers overflows, and JSON has no infinity.
         func told(_ number: Double) -> Double {
             number.isFinite ? number : .greatestFiniteMagnitude
         }
@@ -65,7 +65,7 @@ struct IdentifyRun {
             layers: resolution.explanation(request, scale: question.scale, findings.notes))
     }
 
-    /// Searches every layer: those of the site while the other servers think about theirs.
+    /// Searches every layer: those of the site while requests to other servers are in flight.
     private func searchAll(
         _ searched: [PreparedLayer], _ question: Question, _ findings: inout Findings,
         _ kept: inout EngineState
@@ -81,16 +81,16 @@ struct IdentifyRun {
 
     /// Searches from the top to the first layer that has a hit.
     ///
-    /// The site's own layers are searched first, down to the one at which it ends in any case; of
-    /// the layers on other servers those above it are asked, all at once, so that none waits for
-    /// another's silence.
+    /// The site's own layers are searched first, down to the one that ends the search in any case;
+    /// of the layers on other servers only those above it are requested, all at once, so that
+    /// timeouts do not add up.
     private func searchTop(
         _ searched: [PreparedLayer], _ question: Question, _ findings: inout Findings,
         _ kept: inout EngineState
     ) throws(Failure) {
         var own: [Result<LayerFinding, Failure>] = []
         var needed: [PreparedLayer] = []
-        // Only one layer has results, and it may have all that an answer has room for.
+        // Only one layer has results, so it may use the whole coordinate budget.
         let form = findings.form
         for layer in searched {
             needed.append(layer)
@@ -119,7 +119,7 @@ struct IdentifyRun {
         }
     }
 
-    /// Searches one layer; of another server's layer, waits for the answer.
+    /// Searches one layer; for one on another server, waits for the answer.
     private func search(
         _ layer: PreparedLayer, _ question: Question, _ findings: inout Findings,
         _ kept: inout EngineState
@@ -131,7 +131,7 @@ struct IdentifyRun {
         }
     }
 
-    /// Puts what came of a layer to the rest; whether it has a hit.
+    /// Records the finding of a layer; returns whether it has a hit.
     private func take(
         _ outcome: consuming Result<LayerFinding, Failure>, of layer: PreparedLayer,
         _ findings: inout Findings
@@ -144,7 +144,7 @@ struct IdentifyRun {
             findings.found[layer.place] = result
             return true
         case .failure(let error):
-            // What can be read is answered whatever becomes of the others.
+            // Readable layers are answered despite failures of others.
             guard layer.isRemote || error.isOfLayer, !isCancelled() else { throw error }
             findings.notes.failures[layer.id] = error
             findings.add(error, of: layer)
@@ -152,7 +152,7 @@ struct IdentifyRun {
         }
     }
 
-    /// Asks for those of the layers that are on other servers.
+    /// Sends the requests for layers on other servers.
     private func ask(
         _ layers: [PreparedLayer], _ question: Question, _ transforms: Transforms,
         _ batch: inout RemoteBatch
@@ -170,7 +170,7 @@ struct IdentifyRun {
         }
     }
 
-    /// Searches a layer: the one place that knows the kinds of sources.
+    /// Searches a layer by its kind of source, the only place that distinguishes them.
     private func finding(
         _ layer: PreparedLayer, _ question: Question, _ findings: inout Findings,
         _ kept: inout EngineState
@@ -194,7 +194,7 @@ struct IdentifyRun {
                     layer: layer.description, answer: findings.remotes.answer(layer.id),
                     filter: try remoteFilter(layer)))
         case .graphics(let source):
-            // Graphics are only loaded in a reference that is known.
+            // Graphics are only loaded in a known reference.
             let toMap = try kept.transforms.transform(
                 from: source.spatialReference, to: reference)
             let key = EngineState.GraphicsKey(
@@ -247,8 +247,8 @@ struct IdentifyRun {
                 sight: try sight(layer, in: id, kept)))
     }
 
-    /// The layer's own definition expression and the request's, the time asked for, and what is
-    /// seen of a past.
+    /// The layer's own definition expression and the request's, its time, and the visible features
+    /// of a past layer.
     func filter(
         _ layer: PreparedLayer, _ sight: FeatureSight?
     ) throws(Failure) -> FeatureFilter {
@@ -289,10 +289,10 @@ struct IdentifyRun {
 }
 
 extension Failure {
-    /// Throws where the answer is no longer wanted.
+    /// Throws when the request is cancelled.
     static func stop(if isCancelled: () -> Bool) throws(Failure) {
         if isCancelled() {
-            throw Failure(.cancelled, "the request was cancelled, or its time was over")
+            throw Failure(.cancelled, "the request was cancelled or timed out")
         }
     }
 }

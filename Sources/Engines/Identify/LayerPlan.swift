@@ -4,15 +4,15 @@
 internal import CairnModel
 internal import Dataset
 
-/// A layer of a dataset with what every search of it needs, whatever is asked: found out with the
-/// first request.
+/// The part of a dataset layer's search that does not depend on the request, computed at the first
+/// one.
 ///
-/// Used from one thread at a time, like the transforms in it.
+/// Used from one thread at a time, like its transforms.
 final class LayerPlan {
     let layer: PreparedLayer
-    /// The dataset; then, where there is any, what edits added to it or changed.
+    /// The dataset; then, if any, the added and changed features of edits.
     let sources: [FeatureSource]
-    /// What of the first source counts.
+    /// The filter of the first source by edits.
     let edited: EditedDataset
     /// The layer's own definition expression.
     let filter: FeatureFilter
@@ -28,18 +28,18 @@ final class LayerPlan {
     }
 }
 
-/// The plans of the layers of the map that was asked last, by their places in it.
+/// The plans of the most recently used map's layers, by index.
 struct LayerPlans {
     private var plans: [LayerPlan?] = []
 
-    /// The layer's plan; nil where none is kept: of a map that has changed every layer is another.
+    /// The layer's plan; nil without one: a changed map has new layers.
     subscript(layer: PreparedLayer) -> LayerPlan? {
         guard layer.place < plans.count, let known = plans[layer.place], known.layer === layer
         else { return nil }
         return known
     }
 
-    /// Keeps a plan in the place of whatever was kept for a layer at its place.
+    /// Stores a plan in place of the previous one at its index.
     mutating func keep(_ plan: LayerPlan) {
         while plans.count <= plan.layer.place { plans.append(nil) }
         plans[plan.layer.place] = plan

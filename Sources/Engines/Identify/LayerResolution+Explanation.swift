@@ -3,20 +3,20 @@
 
 internal import CairnModel
 
-/// What was learnt of the layers of a map while a request was answered.
+/// Observations on the layers of a map during a request.
 struct LayerNotes {
-    /// What came of the layers that were searched.
+    /// The findings of searched layers.
     var findings: [LayerID: LayerFinding] = [:]
-    /// Why layers on other servers could not be asked.
+    /// The failures of layers on other servers.
     var failures: [LayerID: Failure] = [:]
     /// The layer whose hit ended a search for `top`.
     var top: PreparedLayer?
 }
 
 extension LayerResolution {
-    /// What came of every layer and group, top first.
+    /// The outcome for every layer and group, top first.
     ///
-    /// - Parameter notes: Of the search; nil for a map that is blank.
+    /// - Parameter notes: Notes of the search; nil for a blank map.
     func explanation(
         _ request: IdentifyRequest, scale: Double?, _ notes: LayerNotes?
     ) -> [LayerExplanation] {

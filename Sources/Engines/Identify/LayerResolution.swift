@@ -3,7 +3,7 @@
 
 internal import CairnModel
 
-/// Which layers a request means, by the rules of Esri's `layers` parameter.
+/// Resolves the layers of a request, by the rules of Esri's `layers` parameter.
 struct LayerResolution: Sendable {
     /// Every layer and group, in drawing order, bottom first, a group before its children.
     let layers: [PreparedLayer]
@@ -22,16 +22,16 @@ struct LayerResolution: Sendable {
 
     /// The layers to be searched, top first, each once.
     ///
-    /// `scale` is the denominator of the
-    /// map's scale; nil, when it is not known, puts every layer in range.
+    /// `scale` is the denominator of the map's scale; nil, when it is unknown, puts every layer in
+    /// range.
     func searched(_ request: IdentifyRequest, scale: Double?) -> [PreparedLayer] {
         let wanted = request.layers.ids.map { expanded($0) }
         return layers.reversed().filter { reason($0, request, wanted, scale) == nil }
     }
 
-    /// Why the layer is not to be searched; nil when it is.
+    /// Why the layer is excluded; nil when it is searched.
     ///
-    /// - Parameter wanted: The ids that are asked for, groups expanded; nil for all.
+    /// - Parameter wanted: The requested ids, groups expanded; nil for all.
     func reason(
         _ layer: PreparedLayer, _ request: IdentifyRequest, _ wanted: Set<LayerID>?,
         _ scale: Double?
@@ -45,7 +45,7 @@ struct LayerResolution: Sendable {
         return layer.outOfScale(scale) == nil ? nil : .outOfScale
     }
 
-    /// Every layer and group, top first, a group before what it holds.
+    /// Every layer and group, top first, a group before its children.
     var topFirst: [PreparedLayer] {
         var result: [PreparedLayer] = []
         var pending = roots
@@ -57,7 +57,7 @@ struct LayerResolution: Sendable {
         return result
     }
 
-    /// The ids with all that lies inside the groups among them; unknown ids stand for nothing.
+    /// The ids with all descendants of groups; unknown ids are ignored.
     func expanded(_ ids: [LayerID]) -> Set<LayerID> {
         var result: Set<LayerID> = []
         var pending = ids
@@ -68,10 +68,10 @@ struct LayerResolution: Sendable {
         return result
     }
 
-    /// The results as a tree in the order of drawing, top first, with the groups around every layer
-    /// that has one.
+    /// The results as a tree in drawing order, top first, with the groups around every layer that
+    /// has one.
     ///
-    /// - Parameter found: One for each layer of the map, in drawing order.
+    /// - Parameter found: One entry per layer of the map, in drawing order.
     func tree(_ found: [IdentifyLayerResult?]) -> [IdentifyLayerResult] {
         branch(roots, found, depth: 0)
     }

@@ -11,16 +11,16 @@ struct LayerSearch {
     let plan: LayerPlan
     let filter: FeatureFilter
     let shapes: KeptShapes
-    /// Whether somebody wants to know how many features were candidates.
+    /// Whether the number of candidates is requested.
     let isExplained: Bool
-    /// Of the request; nil where it has time.
+    /// The budget of an in-line request; nil without one.
     let haste: PromptBudget?
 
-    /// The most pieces of features that one search of a dataset's index goes through: it cannot be
-    /// stopped, and knows a feature again by looking through those it has found.
+    /// Limit of feature pieces in one search of a dataset's index: it cannot be interrupted, and
+    /// detects duplicates by a linear scan of its results.
     private static let pieceLimit = 16_384
 
-    /// What is near enough and counts.
+    /// The features within the tolerance that match.
     func hits(
         _ question: Question, _ isCancelled: () -> Bool
     ) throws(Failure) -> LayerHits {
@@ -41,7 +41,7 @@ struct LayerSearch {
             try hits(
                 near: position, within: question.distance, search, number, isCancelled, &found)
         {
-            // The index tests pieces of features; these are the features they are pieces of.
+            // The index tests pieces of features; these are their features.
             try explain(
                 source.candidates(question.searchEnvelope, in: question.reference), number,
                 isCancelled, &found)
@@ -63,7 +63,7 @@ struct LayerSearch {
         }
     }
 
-    /// Counts the candidates that the layer shows, where the request asks for it.
+    /// Counts the visible candidates, where requested.
     private func explain(
         _ candidates: @autoclosure () -> [Dataset.FeatureReference], _ source: Int,
         _ isCancelled: () -> Bool, _ found: inout LayerHits
@@ -82,8 +82,8 @@ struct LayerSearch {
         return try filter.exclusion(of: feature, in: plan.sources[source].dataset) == .hidden
     }
 
-    /// The same for one position, answered from the dataset's index without decoding a geometry;
-    /// false where there is so much that it is better gone through piece by piece.
+    /// The hits for one position, from the dataset's index without decoding a geometry; false where
+    /// there are so many candidates that a search piece by piece is better.
     private func hits(
         near position: Coordinate, within distance: Double, _ search: PointSearch,
         _ source: Int, _ isCancelled: () -> Bool, _ found: inout LayerHits
@@ -102,7 +102,7 @@ struct LayerSearch {
         return true
     }
 
-    /// A feature that is near enough, unless something leaves it out.
+    /// Adds a feature within the tolerance, unless a filter excludes it.
     private func take(
         _ feature: Dataset.FeatureReference, _ distance: Double, _ source: Int,
         _ found: inout LayerHits
@@ -120,7 +120,7 @@ struct LayerSearch {
 extension LayerSearch {
     private typealias Geometry = (shape: Shape, z: [Double?]?, m: [Double?]?)
 
-    /// The first hits as results, as many as `form` allows.
+    /// The first hits as results, up to the limit of `form`.
     func results(
         _ found: LayerHits, _ form: inout OutputForm, _ transforms: Transforms
     ) throws(Failure) -> IdentifyLayerResult {
@@ -153,7 +153,7 @@ extension LayerSearch {
             distance: hit.distance)
     }
 
-    /// Gives up before a result that is not soon made.
+    /// Gives up before an expensive result.
     private func prepare(
         _ hit: LayerHits.Hit, _ form: OutputForm, _ haste: PromptBudget
     ) throws(Failure) {
@@ -163,7 +163,8 @@ extension LayerSearch {
             coordinates: try plan.sources[hit.source].dataset.coordinateCount(of: hit.feature))
     }
 
-    /// Nil when no geometry was asked for, or it has no place in the output's spatial reference.
+    /// Nil when no geometry was requested, or it cannot be projected to the output's spatial
+    /// reference.
     private func output(
         _ hit: LayerHits.Hit, _ form: OutputForm, _ transforms: Transforms
     ) throws(Failure) -> Geometry? {

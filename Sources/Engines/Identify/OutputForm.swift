@@ -6,7 +6,7 @@ internal import Dataset
 internal import Geometry
 internal import PROJ
 
-/// What the results of an answer are to look like, and how many coordinates they may still have.
+/// The form of an answer's results, and the remaining coordinate budget.
 struct OutputForm {
     let returnGeometry: Bool
     let reference: SpatialReference
@@ -14,11 +14,11 @@ struct OutputForm {
     let geometryPrecision: Int?
     let returnZ: Bool
     let returnM: Bool
-    /// Whether attributes keep the names of their fields, whatever their aliases.
+    /// Whether attributes are named by field, not by alias.
     let usesFieldNames: Bool
-    /// Whether attributes are text.
+    /// Whether attributes are formatted as text.
     let isFormatted: Bool
-    /// The most results of one layer.
+    /// Limit of results of one layer.
     let resultsPerLayer: Int
     var coordinatesLeft = IdentifyLimits.answerCoordinates
 
@@ -35,7 +35,7 @@ struct OutputForm {
             request.maximumResultsPerLayer ?? .max, IdentifyLimits.resultsPerLayer)
     }
 
-    /// The shape as the answer gives it; nil when no geometry was asked for, or it has no place in
+    /// The shape in the answer; nil when no geometry was requested, or it cannot be projected to
     /// the output's spatial reference.
     func output(
         _ shape: Shape, from reference: SpatialReference, _ transforms: Transforms
@@ -43,8 +43,8 @@ struct OutputForm {
         try output(shape, (nil, nil), from: reference, transforms)?.shape
     }
 
-    /// The same, with the Z and M of the coordinates that it keeps; nil each where they are not
-    /// asked for or not given, NaN being nil.
+    /// The shape in the answer, with the Z and M of the remaining coordinates; nil each where not
+    /// requested or not present, NaN being nil.
     func output(
         _ shape: Shape, _ further: (z: [Double]?, m: [Double]?),
         from reference: SpatialReference, _ transforms: Transforms
@@ -69,7 +69,7 @@ struct OutputForm {
         return (shape, kept(further.z, returnZ), kept(further.m, returnM))
     }
 
-    /// Takes a result's geometry into account; false when the answer has no room for it.
+    /// Charges a result's geometry to the budget; false when it is exhausted.
     mutating func take(_ geometry: Shape?) -> Bool {
         coordinatesLeft -= geometry?.coordinateCount ?? 0
         return coordinatesLeft >= 0

@@ -5,22 +5,21 @@ public import CairnModel
 internal import Dataset
 internal import Expression
 
-/// A map with what every request on it needs, worked out once.
+/// A map with the request-independent part of its evaluation, computed once.
 ///
-/// Nothing in it depends on a request, so whoever answers many keeps it for as long as the map is
-/// the same.
+/// To be cached for as long as the map is unchanged.
 public struct PreparedMap: Sendable {
     /// The map.
     public private(set) var description: MapDescription
     let resolution: LayerResolution
 
-    /// Works it out, in time that grows with the number of layers and fields.
+    /// Prepares a map, in time proportional to the number of layers and fields.
     public init(_ description: MapDescription) {
         self.description = description
         resolution = LayerResolution(description)
     }
 
-    /// The same map at another sequence number, up to which nothing of it has changed.
+    /// The same map at a later sequence number, up to which it is unchanged.
     public func at(_ sequence: Int64) -> PreparedMap {
         var copy = self
         copy.description.sequence = sequence
@@ -28,33 +27,33 @@ public struct PreparedMap: Sendable {
     }
 }
 
-/// A layer or group with what every request needs of it.
+/// A layer or group with the request-independent part of its evaluation.
 final class PreparedLayer: Sendable {
     let description: LayerDescription
-    /// Its place among the layers of its map, in drawing order.
+    /// Its index among the layers of its map, in drawing order.
     let place: Int
-    /// Itself, its group, that group's group and so on.
+    /// The layer, its group, that group's group and so on.
     let ancestry: [LayerDescription]
-    /// It or the innermost group around it that is hidden; nil when none is.
+    /// The innermost of ``ancestry`` that is hidden; nil when none is.
     let hidden: LayerDescription?
-    /// Why no request searches it; nil for a layer that may be searched.
+    /// Why no request searches it; nil for a searchable layer.
     let obstacle: LayerExplanation.Reason?
     /// The fields of its source.
     let fields: [FieldDescription]
-    /// The field that is shown for a feature.
+    /// The display field.
     let shownField: String
-    /// What people call the fields; nil where they keep their names.
+    /// The aliases of the fields; nil where they equal the names.
     let shownNames: [String]?
-    /// Where its content comes from; nil for a group, and for a layer that is not loaded.
+    /// The source of its content; nil for a group, and for a layer that is not loaded.
     let source: LayerSource?
-    /// Its own definition expression, or why that is none; nil where it has none.
+    /// Its own definition expression, or why that is invalid; nil without one.
     let definition: Result<BoundClause, Failure>?
-    /// Whether features were added to its dataset, changed or deleted.
+    /// Whether its dataset has edits.
     let isEdited: Bool
 
     /// - Parameters:
-    ///   - place: Among the layers of the map, in drawing order.
-    ///   - byID: All of them.
+    ///   - place: Its index among the layers of the map, in drawing order.
+    ///   - byID: All layers of the map.
     init(
         _ description: LayerDescription, place: Int, among byID: [LayerID: LayerDescription]
     ) {
@@ -82,18 +81,18 @@ final class PreparedLayer: Sendable {
 
     var id: LayerID { description.id }
     var name: String { description.name }
-    /// Whether another server is asked for it.
+    /// Whether it is on another server.
     var isRemote: Bool { description.kind.source?.isRemote == true }
 
-    /// It or the innermost group around it whose range the scale lies outside of; nil when there is
-    /// none, and where the scale is not known.
+    /// The innermost of ``ancestry`` whose range excludes the scale; nil when none does, and for an
+    /// unknown scale.
     func outOfScale(_ scale: Double?) -> LayerDescription? {
         scale.flatMap { scale in ancestry.first { !$0.scaleRange.contains(scale: scale) } }
     }
 }
 
 extension LayerDescription {
-    /// Why no request searches it; nil for a layer that may be searched.
+    /// Why no request searches it; nil for a searchable layer.
     fileprivate var obstacle: LayerExplanation.Reason? {
         if kind == .group { return .group }
         switch loadStatus {
@@ -107,7 +106,7 @@ extension LayerDescription {
         return isQueryable ? nil : .notQueryable
     }
 
-    /// A clause on these fields, or why it is none; nil for blanks.
+    /// A clause on these fields, or why it is invalid; nil for a blank text.
     func clause(
         _ text: String, called origin: String, _ fields: [FieldDescription]
     ) -> Result<BoundClause, Failure>? {
@@ -120,15 +119,15 @@ extension LayerDescription {
         }
     }
 
-    /// The refusal of a layer whose definition expression is none on its fields; that is not
-    /// quoted, because it says what the layer hides.
+    /// The failure of a layer whose definition expression does not fit its fields; without the
+    /// expression, which reveals what the layer hides.
     public var brokenDefinition: Failure {
         Failure(
             .invalidParameter,
             "layer \(id) '\(name)': its definition expression does not fit its fields")
     }
 
-    /// Throws where a text is no clause, whatever fields there are; blanks are fine.
+    /// Throws for a text that is no clause, whatever the fields; a blank text is accepted.
     func check(_ text: String, called origin: String) throws(Failure) {
         guard text.contains(where: { !$0.isWhitespace }) else { return }
         do throws(Failure) {
@@ -138,7 +137,7 @@ extension LayerDescription {
         }
     }
 
-    /// Whether any of these fields is called something else than its name.
+    /// Whether any of these fields has an alias.
     func hasAliases(_ fields: [FieldDescription]) -> Bool {
         !fieldAliases.isEmpty || fields.contains { $0.alias != nil }
     }

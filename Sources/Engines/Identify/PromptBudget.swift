@@ -3,54 +3,53 @@
 
 public import CairnModel
 
-/// What came of asking for an answer that is at hand.
+/// The outcome of an in-line request.
 public enum PromptAnswer: Hashable, Sendable {
     /// The answer.
     case answer(IdentifyAnswer)
-    /// Something has to be opened or made first; once the request was answered at leisure, it is
-    /// there.
+    /// Data have to be opened or prepared first; a regular request does so.
     case unprepared
-    /// It takes long, waits for somebody, or is of a kind that may.
+    /// It is expensive, waits for another server, or is of a kind that may.
     case elsewhere
 }
 
-/// Keeps one request to what is at hand and soon done.
+/// The budget of an in-line request: available data and little time.
 ///
-/// Whatever would wait or take long gives up instead, as if the request had been cancelled.
+/// Work beyond it throws, like a cancelled request.
 final class PromptBudget {
-    /// The most features that are near enough, of one layer.
+    /// Limit of features within the tolerance, of one layer.
     static let nearLimit = 256
-    /// The most pieces of features tested exactly, of one layer.
+    /// Limit of feature pieces tested exactly, of one layer.
     static let pieceLimit = 2_048
-    /// The most graphics of a layer.
+    /// Limit of graphics of a layer.
     static let graphicLimit = 1_000
-    /// The most coordinates of all geometries of an answer.
+    /// Limit of coordinates of all geometries of an answer.
     static let coordinateLimit = 4_096
 
-    /// Whether the time is over.
+    /// Whether the time limit has passed.
     let isOver: () -> Bool
     private var isUnprepared = false
     private var coordinatesLeft = PromptBudget.coordinateLimit
 
     init(_ isOver: @escaping () -> Bool) { self.isOver = isOver }
 
-    /// What a request that gave up comes to.
+    /// The outcome of a request that gave up.
     var reason: PromptAnswer { isUnprepared ? .unprepared : .elsewhere }
 
-    /// What to throw where something is not there yet.
+    /// The failure for data that are not available yet.
     func lack() -> Failure {
         isUnprepared = true
         return Self.givenUp
     }
 
-    /// What to throw where something may take long, however well it is prepared.
+    /// The failure for work that may be slow, however well prepared.
     func giveUp() -> Failure { Self.givenUp }
 
-    /// Gives up where an answer gets too many coordinates.
+    /// Charges coordinates; throws beyond the limit.
     func take(coordinates count: Int) throws(Failure) {
         coordinatesLeft -= count
         if coordinatesLeft < 0 { throw giveUp() }
     }
 
-    private static let givenUp = Failure(.cancelled, "this cannot be answered at once")
+    private static let givenUp = Failure(.cancelled, "the request cannot be answered in line")
 }

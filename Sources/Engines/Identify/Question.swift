@@ -6,35 +6,36 @@ internal import Dataset
 internal import Geometry
 internal import PROJ
 
-/// A request put in the terms of its map: what is searched around what, how far, at which scale.
+/// A request in the terms of its map: geometry, tolerance and scale.
 struct Question {
-    /// The map's spatial reference; the shape and the distance are in it.
+    /// The map's spatial reference, that of the shape and the distance.
     let reference: SpatialReference
-    /// The query geometry as it is, in the map's spatial reference.
+    /// The query geometry, in the map's spatial reference.
     let geometry: Shape
-    /// The query geometry, ready for exact questions.
+    /// The query geometry, prepared for exact tests.
     let shape: PreparedShape
-    /// How far from it a feature still counts, in map units.
+    /// The tolerance, in map units.
     let distance: Double
     /// Map units per pixel; nil when the screen's size or extent is zero.
     let resolution: Double?
     /// The denominator of the map's scale; nil when the screen's size or extent is zero.
     let scale: Double?
-    /// The middle of the query geometry, where layers are asked that know single positions only.
+    /// The centre of the query geometry, for layers that support single positions only.
     ///
-    /// Nil where that has no finite place.
+    /// Nil where it is not finite.
     let middle: Coordinate?
-    /// Everything that can be near enough lies in this rectangle.
+    /// The bounding box of all possible hits.
     let searchEnvelope: Envelope
 
-    /// Throws `invalidParameter` when the geometry has no place in the map's spatial reference.
+    /// Throws `invalidParameter` when the geometry cannot be projected to the map's spatial
+    /// reference.
     init(
         _ request: IdentifyRequest, in reference: SpatialReference, _ transforms: Transforms
     ) throws(Failure) {
         self.reference = reference
         let screenReference = request.spatialReference ?? reference
         let source = request.geometrySpatialReference ?? screenReference
-        // Also where neither screen nor output would ask for it.
+        // Checked even where neither screen nor output needs it.
         _ = try Failure.naming("sr") { () throws(Failure) in
             try transforms.transform(from: screenReference, to: reference)
         }
@@ -66,7 +67,7 @@ struct Question {
 }
 
 extension Failure {
-    /// Puts the name of the parameter at fault before what `body` throws.
+    /// Prefixes failures of `body` with the name of the parameter.
     static func naming<Value>(
         _ parameter: String, _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
@@ -78,10 +79,10 @@ extension Failure {
     }
 }
 
-/// How large a pixel is.
+/// The pixel size of a screen.
 private struct Screen {
-    /// Map units per pixel, from the widths of extent and image (Esri's rule); nil when either has
-    /// no size.
+    /// Map units per pixel, from the widths of extent and image (Esri's rule); nil when either is
+    /// empty.
     let resolution: Double?
 
     init(
@@ -108,8 +109,8 @@ private struct Screen {
         }
     }
 
-    /// Where the whole screen has no place in the map's spatial reference: the size of the pixel at
-    /// the geometry (`center`, in map units).
+    /// The pixel size at the geometry (`center`, in map units), for a screen that cannot be
+    /// projected to the map's spatial reference as a whole.
     private static func local(
         _ transform: CoordinateTransform, _ center: Coordinate, pixel: Double
     ) -> Double? {
@@ -123,7 +124,7 @@ private struct Screen {
 }
 
 extension Envelope {
-    /// The rectangle grown by far more than rounding can have cost, and far less than matters.
+    /// The rectangle enlarged by far more than the rounding error, and far less than any tolerance.
     var widened: Envelope {
         let magnitude = max(abs(minX), abs(minY), abs(maxX), abs(maxY))
         return expanded(by: magnitude * 0x1p-40)
@@ -131,8 +132,8 @@ extension Envelope {
 }
 
 extension Shape {
-    /// The centroid, of a polygon whatever the winding of its rings is; where that is outside the
-    /// shape's envelope, as a ring that crosses itself may have it, a place on the shape.
+    /// The centroid, for any winding of a polygon's rings; where that is outside the shape's
+    /// envelope, as with a self-intersecting ring, a position on the shape.
     fileprivate var middle: Coordinate? {
         guard let centroid = turned.centroid, centroid.isFinite else { return pointOnSurface }
         let bounds = envelope
@@ -141,8 +142,8 @@ extension Shape {
             ?? (bounds.center.isFinite ? bounds.center : nil)
     }
 
-    /// A polygon with its holes wound against their shells; one of more rings than
-    /// ``turnedRingLimit`` is taken as it is.
+    /// A polygon with its holes wound against their shells; unchanged beyond ``turnedRingLimit``
+    /// rings.
     private var turned: Shape {
         guard case .polygon(let rings) = self, 2...Self.turnedRingLimit ~= rings.count else {
             return self
@@ -155,10 +156,10 @@ extension Shape {
             })
     }
 
-    /// The nesting of rings costs the square of their number.
+    /// Limit of rings: their nesting costs the square of their number.
     private static let turnedRingLimit = 256
 
-    /// An envelope as the polygon of its corners, so that it can be projected corner by corner.
+    /// An envelope as the polygon of its corners, for projection corner by corner.
     fileprivate var withoutEnvelope: Shape {
         guard case .envelope(let given) = self else { return self }
         let box = given.ordered

@@ -6,14 +6,14 @@ internal import Dataset
 internal import Geometry
 internal import PROJ
 
-/// The search of a raster layer: the one pixel under the middle of what was asked.
+/// The search of a raster layer: the one pixel under the centre of the query geometry.
 struct RasterSearch: SearchableLayer {
     let layer: LayerDescription
     let raster: RasterFile
-    /// From the map to the raster; nil when both have the same spatial reference.
+    /// From the map to the raster; nil for the identity.
     let toRaster: CoordinateTransform?
 
-    /// The field that holds the value of a single band, or all of several.
+    /// The field with the value of a single band, or the values of several.
     static let valueField = "Pixel Value"
     private static let classField = "Class Name"
 
@@ -69,7 +69,7 @@ struct RasterSearch: SearchableLayer {
 }
 
 extension AttributeValue {
-    /// The value as one of several in a text.
+    /// The value as an element of a list.
     fileprivate var text: String {
         switch self {
         case .null: "NoData"

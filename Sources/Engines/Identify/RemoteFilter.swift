@@ -4,16 +4,15 @@
 internal import CairnModel
 internal import Expression
 
-/// What decides here whether a feature of another server's layer counts, whatever that server makes
-/// of clauses.
+/// The local filter of a remote layer's features, independent of how its server evaluates clauses.
 enum RemoteFilter {
-    /// Of a layer with fixed columns: attributes are in their order.
+    /// For a layer with fixed columns: attributes are in their order.
     case columns(FeatureFilter)
-    /// Of a service whose layers have fields of their own: the layer's definition expression and
+    /// For a service whose layers have fields of their own: the layer's definition expression and
     /// the request's clause, which find attributes by name, a missing one being null.
     case names(definition: WhereClause?, clause: WhereClause?)
 
-    /// Nil when the feature counts.
+    /// Nil for a match.
     func exclusion(of feature: RemoteAnswer.Feature) -> FeatureFilter.Exclusion? {
         switch self {
         case .columns(let filter): filter.exclusion(of: feature.attributes)
@@ -30,7 +29,7 @@ enum RemoteFilter {
 }
 
 extension FeatureFilter {
-    /// Nil when the feature with these attributes, in field order, counts.
+    /// Nil when the feature with these attributes, in field order, matches.
     func exclusion(of attributes: Attributes) -> Exclusion? {
         let values = attributes.entries
         func holds(_ clause: BoundClause?) -> Bool {
@@ -41,7 +40,7 @@ extension FeatureFilter {
         return time?.contains(attributes) == false ? .time : nil
     }
 
-    /// SQL that holds, on any server, wherever this lets a feature count; nil for none.
+    /// SQL that is true, on any server, for every feature that matches; nil for none.
     func narrowing(_ fields: [FieldDescription]) -> String? {
         var parts = clauses.map { $0.narrowing(fields) }
         if let text = time?.clause(fields),
@@ -52,26 +51,26 @@ extension FeatureFilter {
         return Narrowing.conjunction(parts).sql
     }
 
-    /// The places of the fields that it needs, some of them more than once.
+    /// The indices of the fields used, possibly with duplicates.
     var fieldPlaces: [Int] { clauses.flatMap(\.fieldPlaces) + (time?.fieldPlaces ?? []) }
 }
 
 extension IdentifyRun {
-    /// What decides on the features of a layer on another server; throws `invalidParameter`, with
-    /// the layer's name, for what is no clause.
+    /// The filter of a remote layer's features; throws `invalidParameter`, with the layer's name,
+    /// for an invalid clause.
     func remoteFilter(_ layer: PreparedLayer) throws(Failure) -> RemoteFilter {
         switch layer.source {
         case .featureService: return .columns(try filter(layer, nil))
         case .mapService, .tiles:
             let (definition, clause) = try clauses(layer)
             return .names(definition: definition, clause: clause)
-        // What it tells has no fields that could be known before.
+        // The fields of its answers are not known in advance.
         case .wms, .dataset, .raster, .graphics, nil: return .names(definition: nil, clause: nil)
         }
     }
 
-    /// Throws `invalidParameter`, with the layer's name, where the request's clause is none: that
-    /// is the request's own mistake, whichever server has the layer.
+    /// Throws `invalidParameter`, with the layer's name, for an invalid clause: an error of the
+    /// request, whichever server has the layer.
     func checkClause(_ layer: PreparedLayer) throws(Failure) {
         switch layer.source {
         case .featureService:
@@ -83,7 +82,7 @@ extension IdentifyRun {
         }
     }
 
-    /// The layer's own definition expression and the request's clause, of no fields in particular.
+    /// The layer's own definition expression and the request's clause, not bound to fields.
     private func clauses(
         _ layer: PreparedLayer
     ) throws(Failure) -> (definition: WhereClause?, clause: WhereClause?) {
@@ -113,10 +112,10 @@ extension IdentifyRun {
         }
     }
 
-    /// All of them for a service that draws by itself; nil where every feature counts.
+    /// The complete filter for a server that draws the layer itself; nil for all features.
     ///
-    /// Nothing is left to decide here, so a clause that cannot be written for every server is
-    /// refused, with the layer's name. `nothing` is set where no feature counts.
+    /// There is no local filter, so a clause that cannot be expressed for every server is refused,
+    /// with the layer's name. `nothing` is set where no feature can match.
     func drawnClause(_ layer: PreparedLayer, nothing: inout Bool) throws(Failure) -> String? {
         var parts: [String] = []
         let (definition, asked) = try clauses(layer)
@@ -128,8 +127,8 @@ extension IdentifyRun {
             guard let sql = clause.standardSQL else {
                 throw Failure(
                     .invalidParameter,
-                    "layer \(layer.id) '\(layer.name)' is drawn by its own server, which is given only "
-                        + "clauses that every server reads: fields beside numbers and texts, UPPER, "
+                    "layer \(layer.id) '\(layer.name)' is drawn by its own server: expected a "
+                        + "clause of fields compared with numbers and texts, UPPER, "
                         + "LOWER, IN, BETWEEN, LIKE and IS NULL")
             }
             parts.append(sql)

@@ -6,17 +6,17 @@ internal import Dataset
 internal import Geometry
 internal import PROJ
 
-/// The search of a layer on another server, which has been asked already.
+/// The search of a layer on another server, whose request is already in flight.
 struct RemoteSearch: SearchableLayer {
     let layer: LayerDescription
     let answer: Result<RemoteAnswer, Failure>
     let filter: RemoteFilter
 
-    /// A feature that counts.
+    /// A matching feature.
     private struct Hit {
         var distance: Double
         var feature: RemoteAnswer.Feature
-        /// Its place in the server's answer, from 1.
+        /// Its position in the server's answer, from 1.
         var number: Int
     }
 
@@ -107,8 +107,7 @@ struct RemoteSearch: SearchableLayer {
 
     private typealias Geometry = (shape: Shape, z: [Double?]?, m: [Double?]?)
 
-    /// NaN where a coordinate has none; nil as a whole where neither the layer nor the feature has
-    /// any.
+    /// NaN where a coordinate has no value; nil where neither the layer nor the feature has any.
     private func further(
         _ feature: RemoteAnswer.Feature, _ shape: Shape
     ) -> (z: [Double]?, m: [Double]?) {
@@ -143,28 +142,28 @@ struct RemoteSearch: SearchableLayer {
     }
 }
 
-/// The layers on other servers that one request needs, asked all at once.
+/// The requests to other servers for one identify request, sent all at once.
 struct RemoteBatch {
     private enum Answer {
         case here(Result<RemoteAnswer, Failure>)
-        /// The index of the question.
+        /// The index of the request.
         case pending(Int)
     }
 
     private var answers: [LayerID: Answer] = [:]
     private var wait: ((Int) -> Result<RemoteAnswer, Failure>)?
 
-    /// What the layer's server says, once it has answered.
+    /// The response of the layer's server, once it has arrived.
     func answer(_ layer: LayerID) -> Result<RemoteAnswer, Failure> {
         switch answers[layer] {
         case .here(let answer): return answer
         case .pending(let index): if let wait { return wait(index) }
         case nil: break
         }
-        return .failure(Failure(.internal, "layer \(layer) was not asked"))
+        return .failure(Failure(.internal, "layer \(layer) was not queried"))
     }
 
-    /// Asks for all layers; a question that cannot be put is its layer's failure.
+    /// Sends the requests for all layers; a request that cannot be formed is its layer's failure.
     mutating func ask(
         _ layers: some Sequence<PreparedLayer>, _ provider: IdentifyEngine.RemoteProvider?,
         _ question: (PreparedLayer) throws(Failure) -> RemoteQuestion
@@ -173,7 +172,7 @@ struct RemoteBatch {
         for layer in layers {
             do throws(Failure) {
                 guard provider != nil else {
-                    throw Failure(.unavailable, "this program asks no other servers")
+                    throw Failure(.unavailable, "this program does not query remote servers")
                 }
                 questions.append(try question(layer))
                 answers[layer.id] = .pending(questions.count - 1)
@@ -186,13 +185,13 @@ struct RemoteBatch {
 }
 
 extension LayerSource {
-    /// Whether it tells of features by GetFeatureInfo.
+    /// Whether it answers by GetFeatureInfo.
     fileprivate var isWMS: Bool { if case .wms = self { true } else { false } }
 }
 
 extension RemoteQuestion {
-    /// The question in the terms of a layer on another server: in the map's spatial reference where
-    /// the server knows it, else in the layer's own.
+    /// The request to a layer's server: in the map's spatial reference where the server supports
+    /// it, else in the layer's own.
     init(
         _ question: Question, to layer: LayerDescription, _ request: IdentifyRequest,
         clause: String?, _ transforms: Transforms
@@ -210,7 +209,8 @@ extension RemoteQuestion {
             let step = question.resolution ?? 1
             let next = try transform.forward(Coordinate(x: middle.x + step, y: middle.y))
             let (dx, dy) = (next.x - there.x, next.y - there.y)
-            // Sideways the scale may be another, and elsewhere too: twice the larger one is enough.
+            // The scale may differ along the other axis, and elsewhere: twice the larger one
+            // suffices.
             let above = try transform.forward(Coordinate(x: middle.x, y: middle.y + step))
             let (ax, ay) = (above.x - there.x, above.y - there.y)
             reach = 2 * max(dx * dx + dy * dy, ax * ax + ay * ay).squareRoot() / step

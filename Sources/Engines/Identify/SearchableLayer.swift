@@ -3,29 +3,29 @@
 
 internal import CairnModel
 
-/// A layer that can be searched; there is one conformance for each kind of source, and
-/// `IdentifyRun.finding` chooses it.
+/// A searchable layer; there is one conformance for each kind of source, selected by
+/// `IdentifyRun.finding`.
 protocol SearchableLayer {
-    /// What of the layer lies near enough to the question, nearest first.
+    /// The content of the layer within the tolerance, nearest first.
     ///
-    /// The most it gives is that of ``IdentifyLimits``; `form` keeps account over all layers.
+    /// Limits are those of ``IdentifyLimits``; `form` keeps the budget over all layers.
     func search(
         _ question: Question, _ form: inout OutputForm, _ transforms: Transforms,
         _ isCancelled: () -> Bool
     ) throws(Failure) -> LayerFinding
 }
 
-/// What came of the search of one layer.
+/// The outcome of the search in one layer.
 struct LayerFinding {
-    /// What was hit; nil when nothing was.
+    /// The hits; nil for none.
     var result: IdentifyLayerResult?
-    /// How many things were near enough by their rectangles and tested exactly.
+    /// Number of candidates by bounding box that were tested exactly.
     var candidateCount: Int
-    /// How many were near enough and left out by a clause.
+    /// Number of candidates within the tolerance that fail a clause.
     var excludedByDefinition = 0
-    /// How many were near enough, not left out by a clause, and left out by time.
+    /// Number of candidates within the tolerance that pass the clauses and fail the time.
     var excludedByTime = 0
-    /// Why things that may be hit are missing; nil where none are.
+    /// Why results may be missing; nil where the result is complete.
     var shortfall: Failure?
 }
 

@@ -4,16 +4,16 @@
 internal import Geometry
 internal import Synchronization
 
-/// The prepared shapes of one dataset in one spatial reference that were asked for lately.
+/// A cache of prepared shapes of one dataset in one spatial reference.
 ///
-/// People look at one place for a while, so the same large polygons are asked again and again: kept
-/// ready, with their trees, they cost microseconds instead of being decoded and projected anew. It
-/// has two generations; when the younger is full it becomes the older, and the older is
-/// forgotten. Any thread may ask; the lock is held for a look-up only.
+/// Consecutive requests concern the same place, so the same large polygons recur: cached with their
+/// trees, they cost microseconds instead of being decoded and projected again. The cache has two
+/// generations; when the younger is full it replaces the older. Thread-safe; the lock is held for a
+/// look-up only.
 final class ShapeCache: Sendable {
-    /// How many coordinates fill a generation; about 21 bytes each.
+    /// Capacity of a generation in coordinates; about 21 bytes each.
     static let generationCoordinates = 100_000
-    /// Smaller shapes are not worth a place.
+    /// Smallest cached shape, in coordinates.
     private static let leastCoordinates = 32
 
     private struct Generations {
@@ -34,7 +34,7 @@ final class ShapeCache: Sendable {
 
     private let kept = Mutex(Generations())
 
-    /// The shape of the feature at that place in the dataset, or nil.
+    /// The cached shape of a feature, by its index in the dataset.
     func shape(_ ordinal: Int) -> PreparedShape? {
         kept.withLock { kept in
             if let shape = kept.young[ordinal] { return shape }
@@ -44,7 +44,7 @@ final class ShapeCache: Sendable {
         }
     }
 
-    /// Keeps the shape, if it is large enough to be worth it.
+    /// Caches a shape that is large enough.
     func keep(_ shape: PreparedShape, _ ordinal: Int) {
         guard shape.coordinateCount >= Self.leastCoordinates else { return }
         kept.withLock { $0.keep(shape, ordinal) }

@@ -3,23 +3,23 @@
 
 public import CairnModel
 
-/// The time that a request asks of one layer.
+/// A request's time filter on one layer.
 public struct TimeWindow: Sendable {
-    /// The places of the layer's time fields among its fields.
+    /// The indices of the layer's time fields among its fields.
     private let start: Int
     private let end: Int?
-    /// The same, each once.
+    /// The indices, without duplicates.
     public var fieldPlaces: [Int] { [start] + (end.map { [$0] } ?? []) }
 
-    /// By how many months of the calendar a feature's times are moved before they are compared.
+    /// The offset of a feature's times before comparison, in calendar months.
     private let months: Int64
-    /// Nil for no bound; milliseconds since the epoch.
+    /// Bounds in milliseconds since the epoch; nil for an open end.
     private let from: Int64?
     private let to: Int64?
     private let includesFrom: Bool
     private let includesTo: Bool
 
-    /// The time that an identify request asks of a layer; see the other initialiser.
+    /// The time filter of an identify request on a layer; see the other initializer.
     init?(
         _ request: IdentifyRequest, _ layer: LayerDescription, _ fields: [FieldDescription]
     ) throws(Failure) {
@@ -28,11 +28,11 @@ public struct TimeWindow: Sendable {
             request.layerTimeOptions[layer.id] ?? LayerTimeOptions(), layer, fields)
     }
 
-    /// Nil where the layer is not limited by time: none is asked for, it has none, or its options
-    /// say so.
+    /// Nil where the layer is not filtered by time: none is requested, it has none, or its options
+    /// disable it.
     ///
     /// Throws `invalidParameter` where the layer lacks the fields, they hold no dates, or an offset
-    /// leads out of the calendar.
+    /// exceeds the calendar.
     public init?(
         _ time: TimeExtent?, _ relation: TimeRelation, _ options: LayerTimeOptions,
         _ layer: LayerDescription, _ fields: [FieldDescription]
@@ -45,7 +45,7 @@ public struct TimeWindow: Sendable {
             try Self.place(name, layer, fields)
         }
         months = try options.wholeMonths(layer) ?? 0
-        // Months have no inverse: then it is the features' times that are moved.
+        // An offset of months has no inverse: it is applied to the features' times instead.
         let asked = months == 0 ? try options.asked(time, of: layer) : options.gathered(time)
         (from, to) = (asked.start, asked.end)
         includesFrom = [.overlaps, .overlapsStartWithinEnd].contains(relation)
@@ -66,13 +66,13 @@ public struct TimeWindow: Sendable {
         return place
     }
 
-    /// Whether a feature with these attributes, in field order, is of that time.
+    /// Whether a feature with these attributes, in field order, matches.
     func contains(_ attributes: Attributes) -> Bool { contains { attributes.entries[$0].value } }
 
-    /// Whether the feature whose columns `column` reads is of that time.
+    /// Whether a feature matches, its columns read by `column`.
     ///
-    /// With two fields, null is an open end; a feature without any time is of none, or of all where
-    /// `orMissing`.
+    /// With two fields, null is an open end; a feature without any time never matches, or always
+    /// with `orMissing`.
     public func contains(
         _ column: (Int) -> AttributeValue, orMissing: Bool = false
     ) -> Bool {
@@ -84,17 +84,17 @@ public struct TimeWindow: Sendable {
         return true
     }
 
-    /// A clause that holds wherever a feature is of that time, and perhaps elsewhere; nil for none.
+    /// A necessary condition of a match as a clause; nil for none.
     ///
-    /// - Parameter orMissing: Whether it holds of features without any time, too.
+    /// - Parameter orMissing: Whether features without any time match, too.
     public func clause(_ fields: [FieldDescription], orMissing: Bool = false) -> String? {
         func bound(_ column: Int, _ sign: String, _ moment: Int64) -> String {
             let name = "\"" + fields[column].name.replacing("\"", with: "\"\"") + "\""
             let compared = "\(name) \(sign) \(moment)"
             return end == nil ? compared : "(\(name) IS NULL OR \(compared))"
         }
-        // What is moved to a moment was less than four days from the moment that is moved back:
-        // three that a month lacks, and the time of the day.
+        // An offset and its inverse differ by less than four days: three that a month may lack, and
+        // the time of day.
         let slack: Int64 = months == 0 ? 0 : 4 * 86_400_000
         let bounds = [
             from.map { bound(end ?? start, ">=", Self.moved($0, by: -months) - slack) },
@@ -108,13 +108,13 @@ public struct TimeWindow: Sendable {
         return "(\(all)) OR \"\(name)\" IS NULL"
     }
 
-    /// When the feature is, for the request.
+    /// The time of the feature with its offset.
     private func moment(_ value: AttributeValue) -> Int64? {
         guard case .date(let milliseconds) = value else { return nil }
         return Self.moved(milliseconds, by: months)
     }
 
-    /// A moment beyond what a request can name stays where it is.
+    /// A time beyond the calendar is not moved.
     private static func moved(_ moment: Int64, by months: Int64) -> Int64 {
         guard months != 0, -TimeExtent.limit...TimeExtent.limit ~= moment else { return moment }
         return CalendarClock(milliseconds: moment).adding(months: months).milliseconds
@@ -122,17 +122,17 @@ public struct TimeWindow: Sendable {
 }
 
 extension LayerTimeOptions {
-    /// The time of the data that a layer is asked for, where a request means `time`; with an offset
-    /// of months it reaches to the last day that is moved into it.
+    /// The data's time for a request's `time`; with an offset of months it includes the last day
+    /// that is moved into it.
     ///
-    /// Throws `invalidParameter` where an offset leads out of the calendar.
+    /// Throws `invalidParameter` where an offset exceeds the calendar.
     func asked(_ time: TimeExtent, of layer: LayerDescription) throws(Failure) -> TimeExtent {
         let time = gathered(time)
         let (from, to) = (try undone(time.start, layer), try undone(time.end, layer))
         guard let months = try wholeMonths(layer), months != 0, let end = time.end, let to else {
             return TimeExtent(from: from, to: to)
         }
-        // Days that the asked month lacks were moved to its last.
+        // Days that the target month lacks were moved to its last.
         let day: Int64 = 86_400_000
         let asked = CalendarClock(milliseconds: end)
         guard CalendarClock(milliseconds: end + day).month != asked.month else {
@@ -146,14 +146,14 @@ extension LayerTimeOptions {
         return TimeExtent(from: from, to: last)
     }
 
-    /// `time`, without a beginning where the data are cumulative.
+    /// `time`, without a start where the data are cumulative.
     fileprivate func gathered(_ time: TimeExtent) -> TimeExtent {
         TimeExtent(from: timeDataCumulative ? nil : time.start, to: time.end)
     }
 
-    /// The offset in months of the calendar; nil where its unit has a fixed length.
+    /// The offset in calendar months; nil for a unit of fixed length.
     ///
-    /// Throws `invalidParameter` where they are not whole, or too many.
+    /// Throws `invalidParameter` for a fraction, or too many.
     fileprivate func wholeMonths(_ layer: LayerDescription) throws(Failure) -> Int64? {
         guard let months = timeOffsetUnits.months else { return nil }
         let count = timeOffset * months
@@ -163,7 +163,7 @@ extension LayerTimeOptions {
         return Int64(count)
     }
 
-    /// The moment of the data that appears at `moment`: the offset taken back.
+    /// Applies the inverse offset to a moment.
     private func undone(_ moment: Int64?, _ layer: LayerDescription) throws(Failure) -> Int64? {
         guard let moment, timeOffset != 0 else { return moment }
         if let months = try wholeMonths(layer) {
@@ -186,12 +186,12 @@ extension LayerTimeOptions {
 }
 
 extension TimeExtent {
-    /// The greatest magnitude of a bound, milliseconds: about 270,000 years either way.
+    /// Limit of a bound's magnitude, in milliseconds: about 270,000 years.
     static let limit: Int64 = 8_640_000_000_000_000
 }
 
 extension TimeUnits {
-    /// How many months of the calendar it has; nil for a unit of fixed length.
+    /// Its number of calendar months; nil for a unit of fixed length.
     fileprivate var months: Double? {
         switch self {
         case .milliseconds, .seconds, .minutes, .hours, .days, .weeks: nil
@@ -202,7 +202,7 @@ extension TimeUnits {
         }
     }
 
-    /// Its length; that of a calendar unit is not used.
+    /// Its length; unused for a calendar unit.
     fileprivate var milliseconds: Double {
         switch self {
         case .milliseconds: 1

@@ -6,10 +6,10 @@ internal import Dataset
 internal import Geometry
 internal import PROJ
 
-/// The transforms between spatial references that were needed lately.
+/// A cache of transforms between spatial references.
 ///
-/// Making one costs up to a millisecond, which a request in haste does not have. Used from one
-/// thread.
+/// Creating one costs up to a millisecond, which exceeds the budget of an in-line request. Confined
+/// to one thread.
 final class Transforms {
     private struct Key: Hashable {
         var source: SpatialReference
@@ -19,13 +19,13 @@ final class Transforms {
     private static let limit = 64
     private var made: [Key: CoordinateTransform] = [:]
     private var units: [SpatialReference: Double] = [:]
-    /// Of the request that uses them; nil where it has time.
+    /// The budget of the current in-line request; nil without one.
     var haste: PromptBudget?
 
-    /// The transform, or nil where coordinates stay as they are.
+    /// The transform; nil for the identity.
     ///
-    /// Throws `invalidParameter` for a
-    /// reference PROJ does not know or when there is no way.
+    /// Throws `invalidParameter` for a reference unknown to PROJ, and for a pair without a
+    /// transform.
     func transform(
         from source: SpatialReference, to target: SpatialReference
     ) throws(Failure) -> CoordinateTransform? {
@@ -39,15 +39,15 @@ final class Transforms {
         return transform
     }
 
-    /// The same from a layer's own reference, or to it; throws `unreadable`, which is the layer's
-    /// failure alone, where that is no system of a map or there is no way.
+    /// The transform from a layer's own reference, or to it; throws `unreadable`, a failure of the
+    /// layer alone, for a reference that is no map projection, or a pair without a transform.
     func transform(
         ofLayerIn source: SpatialReference, to target: SpatialReference
     ) throws(Failure) -> CoordinateTransform? {
         try Self.ofLayer { () throws(Failure) in try transform(from: source, to: target) }
     }
 
-    /// The same to a layer's own reference.
+    /// The transform to a layer's own reference.
     func transform(
         from source: SpatialReference, toLayerIn target: SpatialReference
     ) throws(Failure) -> CoordinateTransform? {
@@ -63,7 +63,7 @@ final class Transforms {
         }
     }
 
-    /// Metres per unit of the reference's x axis; a degree counts as it does at the equator.
+    /// Metres per unit of the reference's x axis; a degree counts as at the equator.
     func metersPerUnit(_ reference: SpatialReference) throws(Failure) -> Double {
         if let known = units[reference.canonical] { return known }
         if let haste { throw haste.lack() }
@@ -80,17 +80,17 @@ final class Transforms {
     }
 }
 
-/// PROJ's, not Geometry's: both name the same sphere.
+/// PROJ's, not Geometry's: both define the same sphere.
 private typealias WebMercator = PROJ.WebMercator
 
 extension SpatialReference {
-    /// The same for all aliases.
+    /// The canonical reference among its aliases.
     fileprivate var canonical: SpatialReference {
         latestWkid.map { SpatialReference(wkid: $0) } ?? self
     }
 
     /// Whether the two are WGS 84 degrees and Web Mercator, in either order: a pair whose transform
-    /// keeps rectangles rectangles.
+    /// maps rectangles to rectangles.
     func isMercatorPair(with other: SpatialReference) -> Bool {
         (latestWkid == 4326 && other.latestWkid == 3857)
             || (latestWkid == 3857 && other.latestWkid == 4326)
@@ -100,8 +100,8 @@ extension SpatialReference {
 extension Failure {
     fileprivate static let unusableReference = "its spatial reference cannot be used here: "
 
-    /// Whether it says of one of the site's own layers that its data are gone or damaged, or that
-    /// its spatial reference cannot be used, which the others go on without.
+    /// Whether the failure concerns one of the site's own layers alone: data that are missing or
+    /// damaged, or an unusable spatial reference.
     var isOfLayer: Bool {
         switch code {
         case .notFound, .unreadable, .corrupt, .newerVersion: true

@@ -4,18 +4,18 @@
 public import CairnModel
 public import Site
 
-/// What a chunk's operation is given, and by which it talks back.
+/// Input and callbacks of a chunk's operation.
 public struct ChunkContext: Sendable {
-    /// The work order.
+    /// The chunk's assignment.
     public let assignment: ChunkAssignment
-    /// Where blobs are read and put.
+    /// The store of blobs.
     public let blobs: BlobStore
-    /// Says how much of the chunk is done, 0…1; cheap, call it as often as there is news.
+    /// Reports the chunk's progress, 0…1; cheap, with no limit on the rate.
     public let report: @Sendable (Double) -> Void
-    /// Whether the chunk should stop; ask at least twice a second.
+    /// Whether the chunk has been cancelled; to be checked at least twice a second.
     public let isCancelled: @Sendable () -> Bool
 
-    /// Puts a context together.
+    /// Creates a context.
     public init(
         assignment: ChunkAssignment, blobs: BlobStore,
         report: @escaping @Sendable (Double) -> Void = { _ in },
@@ -27,7 +27,7 @@ public struct ChunkContext: Sendable {
         self.isCancelled = isCancelled
     }
 
-    /// The chunk's input; throws `Failure` (`invalidParameter`) where it has another form.
+    /// Decodes the chunk's input; throws `Failure` (`invalidParameter`) for another form.
     func input<Input: Decodable>(_ type: Input.Type) throws(Failure) -> Input {
         try CairnJSON.decode(type, from: assignment.chunk.input)
     }
@@ -48,11 +48,11 @@ public struct ChunkContext: Sendable {
 
     /// Throws `Failure` (`cancelled`) when the chunk should stop.
     public func checkCancelled() throws(Failure) {
-        if isCancelled() { throw Failure(.cancelled, "the attempt was told to stop") }
+        if isCancelled() { throw Failure(.cancelled, "the attempt was cancelled") }
     }
 }
 
-/// What a kind of chunk does: bytes in blobs in, bytes in blobs out, the same for the same input.
+/// The operation of a chunk: bytes in blobs in, bytes in blobs out, deterministic.
 ///
 /// Called on a thread of its own; it may block. Throws `Failure`, or anything else as a defect.
 public typealias ChunkOperation = @Sendable (ChunkContext) throws -> ChunkOutcome

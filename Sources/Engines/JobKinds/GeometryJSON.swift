@@ -7,14 +7,14 @@ public import Geometry
 
 /// One geometry in GeoJSON (RFC 7946, a `Feature` included) or in Esri's JSON, x before y.
 public struct GeometryJSON: Decodable, Hashable, Sendable {
-    /// The geometry; rings of Esri's are closed where they were not.
+    /// The geometry; open rings of Esri's JSON are closed.
     public var shape: Shape
-    /// WGS 84 for GeoJSON; of Esri's its own, nil where it states none.
+    /// WGS 84 for GeoJSON; for Esri's JSON its own, nil where it has none.
     public var spatialReference: SpatialReference?
 
-    /// Reads either: GeoJSON has a `type`; an envelope with swapped bounds is put in order.
+    /// Decodes either: GeoJSON has a `type`; an envelope with swapped bounds is normalised.
     ///
-    /// Throws `Failure` (`invalidParameter`) with what was expected.
+    /// Throws `Failure` (`invalidParameter`) with the expected form.
     public init(from decoder: any Decoder) throws {
         if try Kind(from: decoder).type != nil {
             shape = try GeoJSONGeometry(from: decoder).shape
@@ -27,11 +27,11 @@ public struct GeometryJSON: Decodable, Hashable, Sendable {
         try shape.checkParts()
     }
 
-    /// Reads a text; throws `Failure` (`invalidParameter`).
+    /// Parses a text; throws `Failure` (`invalidParameter`).
     public static func parse(_ text: String) throws(Failure) -> GeometryJSON {
         let data = Data(text.utf8)
         guard depth(data) <= 16 else {
-            throw Failure(.invalidParameter, "geometry JSON: it is nested too deeply")
+            throw Failure(.invalidParameter, "geometry JSON is nested too deeply")
         }
         do throws(Failure) {
             return try CairnJSON.decode(GeometryJSON.self, from: data)
@@ -40,7 +40,7 @@ public struct GeometryJSON: Decodable, Hashable, Sendable {
         }
     }
 
-    /// How deeply brackets are nested, texts included, which is never less than the truth.
+    /// Upper bound of the nesting depth; brackets inside strings count.
     private static func depth(_ data: Data) -> Int {
         var (now, most) = (0, 0)
         for byte in data {
@@ -62,7 +62,7 @@ public struct GeometryJSON: Decodable, Hashable, Sendable {
     }
 }
 
-/// Reads members of an object; what is of another kind than expected is said.
+/// Decodes members of an object, with errors for values of another kind.
 struct MemberReader<Key: CodingKey> {
     private let members: KeyedDecodingContainer<Key>
 
@@ -72,7 +72,7 @@ struct MemberReader<Key: CodingKey> {
         }
     }
 
-    /// Nil where it is absent or null; throws `invalidParameter` that says what was expected.
+    /// Nil for an absent or null member; throws `invalidParameter` with the expected form.
     func value<Value: Decodable>(_ key: Key, _ expected: String) throws(Failure) -> Value? {
         do {
             return try members.decodeIfPresent(Value.self, forKey: key)

@@ -10,21 +10,21 @@ public struct JobKindDescription: Hashable, Sendable, Codable {
     public struct Parameter: Hashable, Sendable, Codable {
         /// Its name, as in `cairn job submit --param NAME=VALUE`.
         public var name: String
-        /// What its text stands for.
+        /// The type of its value.
         public var type: ParameterType
-        /// One sentence.
+        /// Its description, one sentence.
         public var summary: String
-        /// Whether there is no job without it.
+        /// Whether it is required.
         public var isRequired: Bool
-        /// What counts where it is absent; nil where that depends on the map or the input.
+        /// The default value; nil where that depends on the map or the input.
         public var defaultValue: String?
-        /// The only texts it may be; empty where there is no such list.
+        /// The allowed values; empty for any.
         public var choices: [String]
     }
 
-    /// What the text of a parameter stands for.
+    /// The type of a parameter's value.
     public enum ParameterType: String, Hashable, Sendable, Codable {
-        /// Itself.
+        /// Any text.
         case text
         /// A whole number.
         case whole
@@ -36,27 +36,26 @@ public struct JobKindDescription: Hashable, Sendable, Codable {
 
     /// The kind.
     public var kind: JobKind
-    /// One sentence.
+    /// Its description, one sentence.
     public var summary: String
-    /// What its input file is, in a few words; nil for a kind whose jobs have none.
+    /// The form of its input file, in a few words; nil for a kind without input.
     public var input: String?
-    /// What its product is, in a few words.
+    /// The form of its product, in a few words.
     public var output: String
-    /// The media type of the product; where a parameter decides, that of its published value.
+    /// The media type of the product; where a parameter decides, that of its default.
     public var outputMediaType: String
     /// Its parameters, the required ones first.
     public var parameters: [Parameter]
-    /// The services that its jobs read besides their input; their products need the right to read
-    /// these.
+    /// The services that its jobs read besides their input; access to the products requires access
+    /// to these.
     public var reads: [Read]
-    /// Whether its input is a file of jobs (`Batch.Item`), whose own inputs it names by their
-    /// hashes.
+    /// Whether its input is a file of jobs (`Batch.Item`), which names their inputs by hash.
     public var inputNamesBlobs: Bool
 
-    /// Every kind that the workers of this build can do, by name.
+    /// Every kind of this build, by name.
     public static let all = JobKinds.all.map { $0.description }
 
-    /// The kind of that name; nil when there is none.
+    /// The kind of that name; nil for an unknown one.
     public static func of(_ kind: JobKind) -> JobKindDescription? {
         all.first { $0.kind == kind }
     }

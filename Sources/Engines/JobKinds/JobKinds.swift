@@ -4,30 +4,28 @@
 public import CairnModel
 internal import FoundationEssentials
 
-/// A kind of job: what is published of it, and the operations of its chunks.
+/// A job kind: its published description, and the operations of its chunks.
 ///
-/// Whatever differs between kinds is asked here: workers, the gateway with its pages and its check
-/// of permissions, the command line, autopsies and re-execution know no kind by name.
+/// All differences between kinds are here: workers, the gateway with its pages and permission
+/// checks, the command line, autopsies and re-execution refer to no kind by name.
 public protocol JobKindDefinition: SendableMetatype {
-    /// What is published of it.
+    /// The published description.
     static var description: JobKindDescription { get }
-    /// The operations of its chunks; the supervisor begins every job with `plan`, on
-    /// `WorkerPool.work`.
+    /// The operations of its chunks; every job starts with `plan`, on `WorkerPool.work`.
     static var operations: [JobOperation] { get }
 }
 
 /// The job kinds of this build.
 public enum JobKinds {
-    /// Every kind, by name; a new one is a line here.
+    /// Every kind, by name; a new kind adds a line here.
     public static let all: [any JobKindDefinition.Type] = [
         Batch.self, BatchGeocode.self, BatchIdentify.self, ExportFeatures.self,
     ]
 
-    /// The operations that have what they need in `capabilities`, by the names under which chunks
-    /// are leased.
+    /// The operations that `capabilities` suffice for, by the names under which chunks are leased.
     ///
-    /// A name is that of the kind and that of the operation: `BatchGeocode.plan`. With a pool only
-    /// those that its workers do.
+    /// A name consists of kind and operation: `BatchGeocode.plan`. With a pool, only its
+    /// operations.
     public static func operations(
         in pool: WorkerPool? = nil, with capabilities: JobCapabilities
     ) -> [String: ChunkOperation] {
@@ -42,17 +40,17 @@ public enum JobKinds {
     }
 }
 
-/// What a process has for the operations of chunks besides files; each pool of workers provides its
-/// own part.
+/// Capabilities of a process for the operations of chunks, besides files; each worker pool supplies
+/// its own.
 public struct JobCapabilities: Sendable {
     /// The maps of the site, as they are and as they were: of identify workers.
     public var maps: (any JobMaps)?
     /// The locators of the site, by name: of locator workers.
     ///
-    /// Throws `Failure` (`notFound`) where there is none of that name.
+    /// Throws `Failure` (`notFound`) for an unknown name.
     public var locators: (@Sendable (_ name: String) throws -> RowGeocoder)?
 
-    /// Provides these.
+    /// Creates a set of capabilities.
     public init(
         maps: (any JobMaps)? = nil,
         locators: (@Sendable (_ name: String) throws -> RowGeocoder)? = nil
@@ -62,24 +60,23 @@ public struct JobCapabilities: Sendable {
     }
 }
 
-/// An operation of a kind's chunks: its name in the log, the pool whose workers do it, and its
-/// work.
+/// An operation of a kind's chunks: its name in the log, its worker pool, and its implementation.
 public struct JobOperation: Sendable {
     /// Its name within the kind: `plan`, `assemble`.
     public let name: String
     /// The pool whose workers have what it needs.
     public let pool: WorkerPool
-    /// The work; nil without the capability that it needs.
+    /// Its implementation; nil without the required capability.
     let bind: @Sendable (JobCapabilities) -> ChunkOperation?
 
-    /// One that needs files alone.
+    /// An operation on files alone.
     static func files(
         _ name: String, _ work: @escaping @Sendable (ChunkContext) throws -> ChunkOutcome
     ) -> Self {
         Self(name: name, pool: .work) { _ in work }
     }
 
-    /// One that asks maps.
+    /// An operation on maps.
     static func maps(
         _ name: String,
         _ work: @escaping @Sendable (ChunkContext, any JobMaps) throws -> ChunkOutcome
@@ -90,7 +87,7 @@ public struct JobOperation: Sendable {
         }
     }
 
-    /// One that asks locators.
+    /// An operation with locators.
     static func locators(
         _ name: String,
         _ work:
@@ -103,12 +100,12 @@ public struct JobOperation: Sendable {
         }
     }
 
-    /// A chunk that it does.
+    /// Creates a chunk of the operation.
     ///
     /// - Parameters:
-    ///   - input: What it reads by ``ChunkContext/input(_:)``: an object in JSON.
-    ///   - weight: How much of the job's work it is, in the kind's own unit.
-    ///   - gathers: Whether it is handed the blobs of the stage before.
+    ///   - input: Its input for ``ChunkContext/input(_:)``: a JSON object.
+    ///   - weight: Its weight in the job's progress, in the kind's own unit.
+    ///   - gathers: Whether it receives the blobs of the previous stage.
     func chunk(
         _ input: some Encodable, weight: Int, gathers: Bool = false
     ) throws(Failure) -> ChunkDescription {
@@ -117,7 +114,7 @@ public struct JobOperation: Sendable {
             gathers: gathers)
     }
 
-    /// A chunk that it does without an input of its own.
+    /// Creates a chunk of the operation, without an input of its own.
     func chunk(weight: Int, gathers: Bool = false) -> ChunkDescription {
         ChunkDescription(
             pool: pool, operation: name, input: Data(), weight: weight, gathers: gathers)

@@ -4,14 +4,14 @@
 public import CairnModel
 
 extension JobKindDescription {
-    /// Something that the jobs of a kind read, besides their input.
+    /// A service that the jobs of a kind read, besides their input.
     public enum Read: Hashable, Sendable, Codable {
-        /// The map that a parameter names, as of the moment that another one names; now where that
-        /// is absent.
+        /// The map that one parameter names, at the moment that another one names; now without
+        /// that.
         case map(parameter: String, moment: String)
         /// The locator that a parameter names.
         case locator(parameter: String)
-        /// Whatever the input names.
+        /// Any service that the input names.
         case everyService
     }
 
@@ -25,9 +25,9 @@ extension JobKindDescription {
         case every
     }
 
-    /// What a job with these parameters reads, from which a reader of its product learns something.
+    /// The services that a job with these parameters reads, and its product therefore discloses.
     ///
-    /// A parameter of ``reads`` that is absent and has no published value counts as every service.
+    /// An absent parameter of ``reads`` without a default counts as every service.
     public func services(_ parameters: ParameterTexts) -> Set<Service> {
         Set(
             reads.map { read in
@@ -41,7 +41,7 @@ extension JobKindDescription {
 
     /// The services whose past a job with these parameters may read.
     ///
-    /// Its product is of the past as it was: no later restriction holds for it.
+    /// Its product shows that past, unaffected by later restrictions.
     public func pasts(_ parameters: ParameterTexts) -> Set<Service> {
         Set(
             reads.compactMap { read in
@@ -54,8 +54,8 @@ extension JobKindDescription {
             })
     }
 
-    /// What a job that is recorded reads, and the services whose past it reads: every service where
-    /// this build does not know the kind, or where the parameters are not the kind's.
+    /// The services that a recorded job reads, and those whose past it reads: every service for an
+    /// unknown kind, or for parameters that are not the kind's.
     public static func services(
         _ kind: JobKind, _ parameters: [String: String]
     ) -> (services: Set<Service>, pasts: Set<Service>) {

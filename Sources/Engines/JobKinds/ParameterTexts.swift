@@ -3,19 +3,18 @@
 
 public import CairnModel
 
-/// The parameters of a job as its kind means them, each a text: the one reading that the work of a
-/// job and the question what it reads have in common.
+/// Validated parameters of a job, as text: shared by the operations of a kind and the check of the
+/// services it reads.
 ///
-/// A parameter whose text is blank counts as absent, and what is absent has the value that the kind
-/// publishes for that, where it publishes one.
+/// A blank parameter counts as absent, and an absent one has the kind's published default, if any.
 public struct ParameterTexts: Hashable, Sendable {
-    /// By the names that the kind publishes; none is blank.
+    /// Values by published name; none is blank.
     public let texts: [String: String]
 
-    /// Reads what was submitted.
+    /// Validates submitted parameters.
     ///
     /// Throws `Failure` (`invalidParameter`) for a name that the kind does not publish, also in
-    /// another letter case, and for one that it requires and that is absent.
+    /// another letter case, and for an absent required one.
     public init(_ given: [String: String], of kind: JobKindDescription) throws(Failure) {
         let names = kind.parameters.map(\.name)
         if let unknown = given.keys.sorted().first(where: { !names.contains($0) }) {
@@ -52,7 +51,7 @@ public struct ParameterTexts: Hashable, Sendable {
         return number
     }
 
-    /// False where there is none.
+    /// Parses a flag; false when absent.
     func flag(_ name: String) throws(Failure) -> Bool {
         switch texts[name] {
         case "true": return true
@@ -61,7 +60,7 @@ public struct ParameterTexts: Hashable, Sendable {
         }
     }
 
-    /// One of the words of a type, in any letter case.
+    /// Parses a case of a type, ignoring letter case.
     func word<Word: CaseIterable & RawRepresentable<String>>(
         _ name: String, of type: Word.Type
     ) throws(Failure) -> Word? {

@@ -3,24 +3,24 @@
 
 public import CairnModel
 
-/// Chunks that rest after an error, counted by a clock that never goes back.
+/// Retry delays of chunks after an error, by a monotonic clock.
 ///
-/// The log's clock may step while a chunk rests, and then it would be tried again at once, or in an
-/// hour; so that clock is asked only about rests that began before one began to count. Times are
-/// nanoseconds of the steady clock.
+/// The log's clock may step during a delay, and the retry would then come at once, or an hour late;
+/// so that clock is used only for delays that began before this process. Times are monotonic, in
+/// nanoseconds.
 public struct ChunkRests: Sendable {
     private var ends: [JobID: [Int: Int64]] = [:]
 
-    /// No chunk rests.
+    /// No delays.
     public init() {}
 
-    /// A chunk begins to rest.
+    /// Starts the retry delay of a chunk.
     public mutating func begin(_ chunk: Int, of job: JobID, milliseconds: Int, at now: Int64) {
         ends[job, default: [:]][chunk] = now + Int64(milliseconds) * 1_000_000
     }
 
-    /// The chunks of a job that was read from the log, whose clock shows `logTime` now, rest on;
-    /// none longer than its whole rest.
+    /// Resumes the delays of a job read from the log, whose clock shows `logTime` now; none exceeds
+    /// its full length.
     public mutating func begin(_ state: JobState, logTime: Timestamp, at now: Int64) {
         for (number, chunk) in state.chunks.enumerated() where chunk.phase == .pending {
             guard let rest = chunk.rest else { continue }
@@ -30,10 +30,10 @@ public struct ChunkRests: Sendable {
         }
     }
 
-    /// The job has ended.
+    /// Removes the delays of an ended job.
     public mutating func end(_ job: JobID) { ends[job] = nil }
 
-    /// Whether the chunk still rests.
+    /// Whether the chunk's retry delay is still running.
     public func isResting(_ chunk: Int, of job: JobID, at now: Int64) -> Bool {
         ends[job]?[chunk].map { now < $0 } ?? false
     }

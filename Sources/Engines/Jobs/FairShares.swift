@@ -3,19 +3,19 @@
 
 public import CairnModel
 
-/// Whose turn it is: actors share a pool equally, the jobs of one actor by their priorities.
+/// Fair scheduling of a pool: actors have equal shares, the jobs of one actor shares by priority.
 ///
-/// Start-time fair queueing on two levels: whoever is served pays the expected time of the chunk,
-/// divided by its weight, and the one who would start first in this virtual time is next. Over any
-/// stretch in which two parties both have work, what they got by weight differs by at most the time
-/// of one chunk each; so nobody starves, and a priority is worth its factor and no more. Credit is
-/// not saved up while idle.
+/// Start-time fair queueing on two levels: a served party is charged the expected time of the
+/// chunk, divided by its weight, and the party with the earliest virtual start time is next. Over
+/// any interval in which two parties are backlogged, their service by weight differs by at most one
+/// chunk each; so there is no starvation, and a priority is worth exactly its factor. Idle parties
+/// accumulate no credit.
 public struct FairShares: Sendable {
-    /// A job that has a chunk for the pool.
+    /// A job with a chunk for the pool.
     public struct Candidate: Hashable, Sendable {
         /// The job.
         public var job: JobID
-        /// Who submitted it.
+        /// Its submitter.
         public var actor: String
         /// Its shares among the actor's jobs.
         public var weight: Double
@@ -28,10 +28,10 @@ public struct FairShares: Sendable {
         }
     }
 
-    /// Virtual time of one level.
+    /// The virtual time of one level.
     private struct Ring<Party: Hashable & Sendable>: Sendable {
         var clock = 0.0
-        /// When what each was given so far ends.
+        /// Virtual finish time of each party's service so far.
         var finish: [Party: Double] = [:]
 
         func start(_ party: Party) -> Double { max(clock, finish[party] ?? 0) }
@@ -41,20 +41,20 @@ public struct FairShares: Sendable {
             finish[party] = clock + cost
         }
 
-        /// Whoever's time is over is like one who never came.
+        /// Drops parties whose finish time has passed: they are equivalent to new ones.
         mutating func forgetThePast() { finish = finish.filter { $0.value > clock } }
     }
 
     private var actors = Ring<String>()
     private var jobs: [String: Ring<JobID>] = [:]
-    /// The mean time of a job's chunks so far, in seconds.
+    /// Mean time of a job's chunks so far, in seconds.
     private var expected: [JobID: Double] = [:]
     private static let firstGuess = 1.0
 
-    /// Nobody has been served.
+    /// No service yet.
     public init() {}
 
-    /// The candidate whose turn it is, the first among equals; it pays for one chunk.
+    /// Selects the next candidate, the first among equals, and charges it for one chunk.
     ///
     /// Cost: the number of candidates.
     public mutating func next(among candidates: [Candidate]) -> JobID? {
@@ -74,14 +74,14 @@ public struct FairShares: Sendable {
         return chosen.job
     }
 
-    /// A chunk of the job took so long; later ones are expected to.
+    /// Records the time of a chunk, from which that of later ones is estimated.
     public mutating func learn(_ job: JobID, seconds: Double) {
         guard seconds.isFinite, seconds >= 0 else { return }
         let bounded = min(max(seconds, 0.001), 3_600)
         expected[job] = expected[job].map { $0 + (bounded - $0) / 8 } ?? bounded
     }
 
-    /// The job has ended.
+    /// Removes an ended job.
     public mutating func forget(_ job: JobID, of actor: String) {
         expected[job] = nil
         jobs[actor]?.finish[job] = nil

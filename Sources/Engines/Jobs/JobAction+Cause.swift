@@ -5,10 +5,10 @@ public import CairnModel
 public import FoundationEssentials
 
 extension JobAction {
-    /// The command or event that the action reacts to: the command's id, or that of the lease whose
-    /// attempt has ended; nil for what only the job's state and the time lead to.
+    /// The command or event that the action reacts to: the command's id, or the lease of the ended
+    /// attempt; nil for actions due to the job's state and the time alone.
     ///
-    /// It follows from job and action alone, so that deciding again gives the same bytes.
+    /// A function of job and action, so that a repeated decision gives the same bytes.
     public func cause(in job: JobID) -> UUID? {
         switch self {
         case .command(_, let id): id

@@ -3,22 +3,23 @@
 
 public import CairnModel
 
-/// How long ago open jobs were submitted, counted by a clock that never goes back.
+/// Ages of open jobs, by a monotonic clock.
 ///
-/// The log's clock may step while a job is open, so it is asked only about jobs that were submitted
-/// before one began to count. Times are nanoseconds of the steady clock.
+/// The log's clock may step while a job is open, so it is used only for jobs that were submitted
+/// before this process started. Times are monotonic, in nanoseconds.
 public struct JobAges: Sendable {
     private var starts: [JobID: Int64] = [:]
 
-    /// No job yet.
+    /// No jobs.
     public init() {}
 
-    /// A job has just been submitted.
+    /// Starts the age of a new job.
     public mutating func begin(_ job: JobID, at now: Int64) { starts[job] = now }
 
-    /// A job was submitted earlier, at a time of the log's clock, which shows `logTime` now.
+    /// Starts the age of an older job from its submission by the log's clock, which shows `logTime`
+    /// now.
     ///
-    /// A clock that shows an earlier time than the submission's counts as showing that.
+    /// A clock behind the submission counts as showing that time.
     public mutating func begin(
         _ job: JobID, submittedAt: Timestamp, logTime: Timestamp, at now: Int64
     ) {
@@ -26,10 +27,10 @@ public struct JobAges: Sendable {
         starts[job] = now - min(age, .max / 2_000) * 1_000
     }
 
-    /// Its age no longer matters.
+    /// Removes a job.
     public mutating func end(_ job: JobID) { starts[job] = nil }
 
-    /// How long ago the job was submitted; zero for one that is not known.
+    /// The time since the job's submission; zero for an unknown job.
     public func age(of job: JobID, at now: Int64) -> Duration {
         starts[job].map { .nanoseconds(max(0, now - $0)) } ?? .zero
     }

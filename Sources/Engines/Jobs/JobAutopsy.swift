@@ -4,48 +4,48 @@
 public import CairnModel
 public import FoundationEssentials
 
-/// What became of every chunk of a job, from the events of its stream: also of those that a job
-/// which has ended no longer has in its state.
+/// The history of every chunk of a job, from the events of its stream: complete even for an ended
+/// job, whose state has no chunks.
 public struct JobAutopsy: Hashable, Sendable {
     /// One try at a chunk.
     public struct Attempt: Hashable, Sendable {
-        /// Chunk, number and lease.
+        /// Its chunk, number and lease.
         public let attempt: ChunkAttempt
         /// The worker's instance.
         public let worker: UUID
         /// The worker's process id; 0 for a sub-job.
         public let processID: Int32
-        /// The job that did it, if one did.
+        /// The sub-job in charge, if any.
         public let subJob: JobID?
         /// The sequence number of the lease.
         public let sequence: Int64
-        /// The time of the lease.
+        /// The time of the lease, by the log's clock.
         public let begunAt: Timestamp
-        /// How it ended; nil while it runs, or when its job ended before.
+        /// Its end; nil while it runs, or when its job ended first.
         public internal(set) var end: End?
     }
 
-    /// How an attempt ended.
+    /// The end of an attempt.
     public struct End: Hashable, Sendable {
         /// `completed`, `lost`, `failed` or `released`.
         public let word: String
-        /// Why, one sentence.
+        /// The reason, one sentence.
         public let reason: String?
-        /// The event's time.
+        /// The time of the event.
         public let at: Timestamp
     }
 
     /// One chunk.
     public struct Chunk: Hashable, Sendable {
-        /// What was to be done.
+        /// Its operation and input.
         public let description: ChunkDescription
         /// Its stage.
         public let stage: Int
         /// Its attempts in order.
         public internal(set) var attempts: [Attempt] = []
-        /// Whether it is not tried again.
+        /// Whether it has been given up.
         public internal(set) var isQuarantined = false
-        /// What it made.
+        /// Its output.
         public internal(set) var blob: BlobReference?
 
         /// Attempts that ended with their worker.
@@ -54,15 +54,14 @@ public struct JobAutopsy: Hashable, Sendable {
         public var errorCount: Int { attempts.count { $0.end?.word == "failed" } }
     }
 
-    /// What was submitted.
+    /// The submission of the job.
     public let submission: JobSubmission
     /// The sequence number of the submission.
     public let submittedSequence: Int64
     /// Every chunk by its number.
     public private(set) var chunks: [Chunk] = []
 
-    /// Reads the events of a job's stream, all of them in order; throws `Failure` (`corrupt`,
-    /// `newerVersion`).
+    /// Folds a complete stream of a job, in order; throws `Failure` (`corrupt`, `newerVersion`).
     public init(_ records: [RecordedEvent]) throws(Failure) {
         guard let first = records.first else { throw Failure(.notFound, "the job has no event") }
         var state = try JobState(first: first)
@@ -115,8 +114,8 @@ public struct JobAutopsy: Hashable, Sendable {
             word: word, reason: reason, at: record.recordedAt)
     }
 
-    /// The chunks worth a look, the worst first: quarantined, then those that failed, then those
-    /// that lost a worker.
+    /// The suspicious chunks, the worst first: quarantined, then those with errors, then those that
+    /// lost a worker.
     public var suspects: [Int] {
         func grade(_ chunk: Chunk) -> Int {
             if chunk.isQuarantined { return 3 }
@@ -126,10 +125,10 @@ public struct JobAutopsy: Hashable, Sendable {
             .sorted { (grade(chunks[$1]), $0) < (grade(chunks[$0]), $1) }
     }
 
-    /// The work order of a chunk as its last attempt had it, to be carried out beside the site.
+    /// The assignment of a chunk's last attempt, for execution outside the site.
     ///
-    /// Throws `Failure`: `notFound` when there is no such chunk, `invalidParameter` when a job does
-    /// it.
+    /// Throws `Failure`: `notFound` when there is no such chunk, `invalidParameter` for one done by
+    /// a sub-job.
     public func assignment(chunk number: Int) throws(Failure) -> ChunkAssignment {
         guard chunks.indices.contains(number) else {
             throw Failure(
@@ -140,7 +139,7 @@ public struct JobAutopsy: Hashable, Sendable {
         if chunk.description.subJob != nil {
             let child = chunk.attempts.last?.subJob.map { ": look at job \($0)" } ?? ""
             throw Failure(
-                .invalidParameter, "chunk \(number) is done by a job of its own\(child)")
+                .invalidParameter, "chunk \(number) is done by a sub-job\(child)")
         }
         let attempt =
             chunk.attempts.last?.attempt

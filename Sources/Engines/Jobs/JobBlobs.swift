@@ -3,25 +3,25 @@
 
 public import CairnModel
 
-/// Which blobs the jobs of a site name: what has to stay when old ones are swept.
+/// The blobs that the jobs of a site refer to, which a sweep must keep.
 ///
-/// It is folded from the log's `job` category, because a job that has ended forgets its chunks.
+/// Folded from the log's `job` category, because the state of an ended job has no chunks.
 public struct JobBlobs: Sendable {
     fileprivate struct Job {
         var parent: JobID?
         var endedAt: Timestamp?
         /// Its input and those of its sub-jobs, and its product.
         var ends: [BlobReference] = []
-        /// What its chunks made for later chunks.
+        /// Outputs of its chunks, for later chunks.
         var parts: [BlobReference] = []
     }
 
     private var jobs: [JobID: Job] = [:]
 
-    /// Of no jobs yet.
+    /// No jobs.
     public init() {}
 
-    /// Folds a record of the `job` category in.
+    /// Folds a record of the `job` category.
     ///
     /// Throws `Failure`: `newerVersion`, `corrupt`.
     public mutating func apply(_ record: RecordedEvent) throws(Failure) {
@@ -32,16 +32,15 @@ public struct JobBlobs: Sendable {
         jobs[id, default: Job()].apply(event, at: record.recordedAt)
     }
 
-    /// The inputs of jobs that have not ended, which may name blobs that no event names yet
-    /// (`Batch`).
+    /// The inputs of open jobs, which may refer to blobs that no event does (`Batch`).
     public var openInputs: [BlobReference] {
         jobs.values.filter { $0.endedAt == nil }.flatMap(\.ends)
     }
 
-    /// What must stay when jobs that ended before a moment need no parts any more, and without
-    /// `keepsProducts` no input and no product.
+    /// The blobs to keep when jobs that ended before a moment need no chunk outputs any more, and
+    /// without `keepsProducts` no input and no product.
     ///
-    /// A sub-job ends with the job that all of it is for.
+    /// A sub-job ends with its topmost job.
     public func kept(before moment: Timestamp, keepsProducts: Bool) -> Set<ContentID> {
         var kept: Set<ContentID> = []
         for (id, job) in jobs {
@@ -54,7 +53,7 @@ public struct JobBlobs: Sendable {
 
     private func isOver(_ id: JobID, before moment: Timestamp) -> Bool {
         var next: JobID? = id
-        // No job stands deeper than a few; a ring would be a damaged log.
+        // Nesting is at most a few levels; a cycle would mean a damaged log.
         for _ in 0..<64 {
             guard let id = next, let job = jobs[id] else { return next == nil }
             guard let end = job.endedAt, end < moment else { return false }

@@ -4,10 +4,10 @@
 public import CairnModel
 public import FoundationEssentials
 
-/// An event that a decision leads to, with the id it must have.
+/// An event that results from a decision, with its deterministic id.
 ///
-/// Ids are made from the job and what happens, so whoever decides the same thing again, on whatever
-/// machine, appends the same id, and the log keeps one.
+/// The id is derived from the job and the change, so a repeated decision, on whatever machine,
+/// appends the same id, and the log keeps one.
 public struct JobChange: Hashable, Sendable {
     /// The event's id.
     public let id: UUID
@@ -19,7 +19,7 @@ public struct JobChange: Hashable, Sendable {
         self.id = id
     }
 
-    /// `name` is what makes it unique inside the job.
+    /// `name` is unique within the job.
     init(_ event: JobEvent, job: JobID, name: String) {
         self.init(event, id: job.rawValue.named(name))
     }
@@ -28,7 +28,7 @@ public struct JobChange: Hashable, Sendable {
         job.rawValue.named("command/" + command.uuidString)
     }
 
-    /// The append that records changes decided on a state at `streamPosition` (−1 for a new job).
+    /// The append of changes decided on a state at `streamPosition` (−1 for a new job).
     public static func append(
         _ changes: [JobChange], to job: JobID, at streamPosition: Int64, metadata: EventMetadata
     ) throws(Failure) -> StreamAppend {

@@ -4,7 +4,7 @@
 public import CairnModel
 
 extension JobEvent {
-    /// Whether its messages are a chunk's own words, and not the supervisor's.
+    /// Whether its messages come from a chunk, and not from the supervisor.
     var isSaidByAChunk: Bool {
         switch self {
         case .chunkCompleted, .messagePosted: true
@@ -12,8 +12,7 @@ extension JobEvent {
         }
     }
 
-    /// What the event says to the job's user, in order; the messages of a job are those of its
-    /// events.
+    /// The event's messages to the job's user, in order; those of a job are the sum of its events'.
     public var messages: [JobMessage] {
         switch self {
         case .chunkCompleted(let payload): return payload.messages
@@ -64,6 +63,6 @@ extension JobEvent {
 }
 
 extension Failure {
-    /// Why a cancelled job has no product.
+    /// The failure of a cancelled job.
     static let jobCancelled = Failure(.cancelled, "the job was cancelled by its user")
 }

@@ -3,46 +3,47 @@
 
 internal import CairnModel
 
-/// The numbers by which jobs are run and bounded.
+/// Limits and retry rules of jobs.
 public struct JobPolicy: Hashable, Sendable {
-    /// Attempts whose operation may throw before the job fails.
+    /// Errors of one chunk that fail the job.
     public var maximumErrors = 3
-    /// The same while the disk is full: with the rests between them some ten minutes.
+    /// The limit on errors while the disk is full: with the delays between them some ten minutes.
     public var maximumErrorsOfFullDisk = 22
-    /// Workers that may die of a chunk before it is quarantined.
+    /// Worker deaths that quarantine a chunk.
     public var maximumDeaths = 3
-    /// The rest after a chunk's first error; every further one is four times as long, up to the
-    /// longest.
+    /// Retry delay after a chunk's first error, in milliseconds; each further error multiplies it
+    /// by four, up to the longest.
     public var firstRetryDelayMilliseconds = 1_000
-    /// The longest rest after an error.
+    /// The longest retry delay, in milliseconds.
     public var longestRetryDelayMilliseconds = 30_000
-    /// Chunks of a job, all stages together.
+    /// Limit of chunks in a job, all stages together.
     public var maximumChunkCount = 5_000
-    /// Sub-jobs of a job.
+    /// Limit of sub-jobs of a job.
     public var maximumSubJobCount = 500
-    /// Sub-jobs of a job that may be open side by side.
+    /// Limit of a job's concurrently open sub-jobs.
     public var maximumOpenSubJobCount = 16
-    /// How many jobs may stand above another.
+    /// Limit of a job's ancestors.
     public var maximumDepth = 3
-    /// Bytes of a chunk's input.
+    /// Size limit of a chunk's input, in bytes.
     public var maximumChunkInputByteCount = 16 << 10
-    /// UTF-8 bytes of a job's parameters, names and values together.
+    /// Size limit of a job's parameters in UTF-8 bytes, names and values together.
     public var maximumParametersByteCount = 16 << 10
-    /// Messages kept of a job; later ones are counted only.
+    /// Limit of messages kept of a job; further ones are counted only.
     public var maximumMessageCount = 200
-    /// Messages taken from one chunk.
+    /// Limit of messages from one chunk.
     public var maximumMessagesPerChunk = 20
-    /// Characters of a message or sentence; the rest is cut.
+    /// Limit of characters in a message; the rest is cut.
     public var maximumTextLength = 500
-    /// The shortest time between two recorded figures of progress, in microseconds.
+    /// The shortest interval between two recorded progress values, in microseconds.
     public var progressIntervalMicroseconds: Int64 = 1_000_000
-    /// The smallest recorded step of progress in percent: it bounds the number of such events.
+    /// The smallest recorded step of progress in percent, which bounds the number of such events.
     public var progressStep = 0.05
 
-    /// The numbers every site uses.
+    /// The default limits, used by every site.
     public init() {}
 
-    /// How long a chunk rests after its n-th error (n ≥ 1); nil when it is not tried again.
+    /// The retry delay after the n-th error (n ≥ 1) in milliseconds; nil when the chunk is not
+    /// retried.
     func retryDelayMilliseconds(after error: Failure, errorCount: Int) -> Int? {
         let limit = error.code == .noSpace ? maximumErrorsOfFullDisk : maximumErrors
         guard errorCount < limit, !Self.permanent.contains(error.code) else { return nil }
@@ -51,7 +52,7 @@ public struct JobPolicy: Hashable, Sendable {
             longestRetryDelayMilliseconds)
     }
 
-    /// What the same input would meet again.
+    /// Errors that the same input would cause again.
     private static let permanent: Set<Failure.Code> = [
         .invalidParameter, .notFound, .conflict, .tooLarge, .newerVersion, .unreadable,
     ]

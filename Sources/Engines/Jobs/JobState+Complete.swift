@@ -5,7 +5,7 @@ internal import CairnModel
 internal import FoundationEssentials
 
 extension JobState {
-    /// The end of a chunk: new stages first, so that what is known never looks finished too early.
+    /// Completes a chunk: new stages first, so that the job never looks finished too early.
     func complete(
         _ attempt: ChunkAttempt, _ outcome: ChunkOutcome, _ policy: JobPolicy
     ) throws(Failure) -> [JobChange] {
@@ -52,9 +52,9 @@ extension JobState {
     }
 }
 
-/// The chunks of a stage in portions that each fit into one event.
+/// Splits the chunks of a stage into portions that each fit into one event.
 enum StageParts {
-    /// Bytes of chunk descriptions in one event; events hold 64 KiB at most.
+    /// Size limit of the chunk descriptions in one event; events hold 64 KiB at most.
     static let byteCount = 48 << 10
 
     /// Throws `Failure` (`tooLarge`, `invalidParameter`) for a chunk that breaks a bound.

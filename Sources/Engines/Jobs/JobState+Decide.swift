@@ -4,36 +4,36 @@
 public import CairnModel
 public import FoundationEssentials
 
-/// A wish, or something observed, that may change a job.
+/// A command or an observation that may change a job.
 public enum JobAction: Hashable, Sendable {
-    /// Give chunks to workers.
+    /// Lease chunks to workers.
     case lease([LeaseGrant])
-    /// Begin the sub-jobs whose turn it is.
+    /// Start the sub-jobs that are due.
     case delegate
-    /// A worker says how an attempt ended.
+    /// A worker reports the end of an attempt.
     case report(ChunkAttempt, ChunkReport)
-    /// The worker of an attempt is dead or counts as dead.
+    /// The worker of an attempt is dead, or presumed dead.
     case lose(ChunkAttempt, reason: String)
     /// A user's command; its id is kept over retries.
     case command(JobCommand, id: UUID)
-    /// What running attempts say of themselves, 0…1 by chunk.
+    /// Progress of running attempts, 0…1 by chunk.
     case progress([Int: Double])
-    /// Time passes: so long ago the job was submitted, by a clock that never goes back.
+    /// Time passes; with the age of the job by a monotonic clock.
     case tick(age: Duration)
 }
 
-/// A lease about to be given.
+/// A lease to be given.
 public struct LeaseGrant: Hashable, Sendable {
     /// The chunk.
     public var chunk: Int
-    /// The lease, made anew.
+    /// The new lease.
     public var lease: UUID
     /// The worker's instance.
     public var worker: UUID
     /// The worker's process id.
     public var processID: Int32
 
-    /// Names who gets what.
+    /// Creates a grant of a chunk to a worker.
     public init(chunk: Int, lease: UUID, worker: UUID, processID: Int32) {
         self.chunk = chunk
         self.lease = lease
@@ -43,12 +43,12 @@ public struct LeaseGrant: Hashable, Sendable {
 }
 
 extension JobState {
-    /// What an action leads to: events to append in this order at once, or none when it changes
-    /// nothing.
+    /// The events that result from an action, to be appended atomically and in this order; none
+    /// when it changes nothing.
     ///
-    /// Throws `Failure` (`conflict`) for an action the job's present state does not allow: a result
-    /// of an attempt that no longer holds its lease, a command to a job that has ended.
-    /// `now` is only compared with times of the log's clock.
+    /// Throws `Failure` (`conflict`) for an action that the job's present state does not allow: a
+    /// result of an attempt that no longer holds its lease, a command to an ended job. `now` is
+    /// only compared with times of the log's clock.
     public func decide(
         _ action: JobAction, at now: Timestamp, policy: JobPolicy = JobPolicy()
     ) throws(Failure) -> [JobChange] {
@@ -67,10 +67,10 @@ extension JobState {
         JobChange(event, job: id, name: name)
     }
 
-    /// That a chunk rests is no reason to refuse: who gives leases counts rests by a better clock
-    /// than the log's.
+    /// A retry delay is no reason to refuse: the dispatcher tracks delays by a better clock than
+    /// the log's.
     private func decideLeases(_ grants: [LeaseGrant]) throws(Failure) -> [JobChange] {
-        guard isRunning else { throw Failure(.conflict, "job \(id) gives no leases now") }
+        guard isRunning else { throw Failure(.conflict, "job \(id) grants no leases now") }
         var changes: [JobChange] = []
         for grant in grants {
             guard chunks.indices.contains(grant.chunk), isWaiting(grant.chunk),
@@ -131,7 +131,7 @@ extension JobState {
         return [change(event, attempt.endName)] + cancelledIfLast(attempt)
     }
 
-    /// The end of a cancelled job, when this attempt is the last that could still write.
+    /// Ends a cancelled job, when this is its last running attempt.
     private func cancelledIfLast(_ attempt: ChunkAttempt) -> [JobChange] {
         guard status == .cancelling, running.keys.allSatisfy({ $0 == attempt.chunk }) else {
             return []
@@ -226,6 +226,6 @@ extension JobState {
 }
 
 extension ChunkAttempt {
-    /// However an attempt ends, the event has one id: it ends once.
+    /// All ends of an attempt share one event id: it ends once.
     var endName: String { "ended/\(chunk)/\(number)" }
 }

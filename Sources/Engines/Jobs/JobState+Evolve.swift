@@ -144,14 +144,15 @@ extension JobState {
         endedAt = time
         isPaused = false
         running = [:]
-        // A site keeps every job; of those that ended only what is shown of them.
+        // A site keeps every job; of an ended one, only what is displayed.
         chunks = []
         stages = []
         currentStage = 0
         stageCursor = 0
     }
 
-    /// 0…100 from weights alone; `running` holds what attempts say of themselves, 0…1 by chunk.
+    /// Progress 0…100 from weights alone; `running` holds the reported progress of attempts, 0…1 by
+    /// chunk.
     func workDone(running fractions: [Int: Double]) -> Double {
         guard knownWeight > 0 else { return 0 }
         let partial = fractions.reduce(0.0) { sum, entry in

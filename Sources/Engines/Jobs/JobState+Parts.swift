@@ -4,8 +4,8 @@
 public import CairnModel
 internal import FoundationEssentials
 
-// What is hashed and compared of jobs. A field that is added to a form is left out where it has its
-// first value, so that the hashes of older logs stay what they were; anything else is a new
+// The canonical form of jobs for hashes and comparisons. A new field of a form is omitted at its
+// initial value, so that the hashes of older logs do not change; any other change requires a new
 // `StateHash.form`.
 extension JobTable {
     /// The hash of every job.
@@ -28,9 +28,9 @@ extension JobState {
     }
 }
 
-/// Everything of a job that can be read, or that decides what may happen to it next.
+/// Everything of a job that can be read, or that affects later decisions.
 ///
-/// Sums and cursors that follow from the chunks are left out: an implementation may change them.
+/// Sums and cursors that follow from the chunks are omitted: an implementation may change them.
 private struct JobForm: Encodable {
     var submission: JobSubmission
     var submittedAt: Timestamp
@@ -46,7 +46,7 @@ private struct JobForm: Encodable {
     var chunks: [ChunkForm]
     var stages: [[Int]]
     var currentStage: Int
-    /// By chunk number, as text: JSON sorts keys and not list elements.
+    /// By chunk number, as text: JSON sorts keys, not list elements.
     var running: [String: AttemptForm]
     var messages: [MessageForm]
     var omittedMessageCount: Int
@@ -83,7 +83,7 @@ private struct JobForm: Encodable {
     }
 }
 
-/// A message without its form for outside readers, which follows from the event.
+/// A message without its external form, which follows from the event.
 private struct MessageForm: Encodable {
     var severity: JobMessage.Severity
     var text: String
@@ -95,7 +95,7 @@ private struct MessageForm: Encodable {
 }
 
 private struct ChunkForm: Encodable {
-    /// The description, its input as text in Base64 whichever way events write it.
+    /// The description, its input as text in Base64, independent of the event's form.
     struct Description: Encodable {
         var pool: WorkerPool
         var operation: String
@@ -143,7 +143,7 @@ private struct AttemptForm: Encodable {
     var attempt: ChunkAttempt
     var worker: UUID
     var processID: Int32
-    /// Absent where a worker does it.
+    /// Nil where a worker does it.
     var subJob: JobID?
 
     init(_ running: JobState.RunningAttempt) {

@@ -4,7 +4,7 @@
 public import CairnModel
 
 extension JobState {
-    /// The job as anybody may read it.
+    /// The public description of the job.
     public var description: JobDescription {
         var messages: [JobMessage] = []
         var next = notices[...]
@@ -31,8 +31,7 @@ extension JobState {
             input: submission.input, actor: submission.actor)
     }
 
-    /// Progress with what running attempts say of themselves, 0…1 by chunk; never less than
-    /// `progress`.
+    /// Progress including that of running attempts, 0…1 by chunk; never less than `progress`.
     public func progress(running fractions: [Int: Double]) -> Double {
         status.isTerminal ? progress : max(progress, workDone(running: fractions))
     }
@@ -44,8 +43,8 @@ extension JobState {
 
     /// The chunks that wait for a worker, lowest number first, at most `limit`.
     ///
-    /// Cost: the chunks of the stage that are not done. `isHeld` leaves out chunks that rest, and
-    /// those whose lease is on its way to the log.
+    /// Cost: the unfinished chunks of the stage. `isHeld` excludes chunks in a retry delay, and
+    /// those whose lease is being appended.
     public func runnableChunks(
         in pool: WorkerPool, limit: Int, isHeld: (Int) -> Bool
     ) -> [Int] {
@@ -64,20 +63,21 @@ extension JobState {
     /// Whether chunks may be started: not paused, not cancelling, not ended.
     public var isRunning: Bool { !status.isTerminal && status != .cancelling && !isPaused }
 
-    /// Whether a chunk waits for a worker, resting or not.
+    /// Whether a chunk waits for a worker, retry delay or not.
     func isWaiting(_ number: Int) -> Bool {
         chunks[number].phase == .pending && chunks[number].stage == currentStage
     }
 
-    /// Whether a chunk rests after an error, by the log's clock.
+    /// Whether a chunk is in a retry delay, by the log's clock.
     func isResting(_ number: Int, at now: Timestamp) -> Bool {
         guard let rest = chunks[number].rest else { return false }
-        // A clock set back must not lengthen the rest: before its beginning counts as over.
+        // A clock that was set back must not lengthen the delay: a time before its start counts as
+        // over.
         let elapsed = now.microseconds - rest.since.microseconds
         return 0..<Int64(rest.milliseconds) * 1000 ~= elapsed
     }
 
-    /// The whole work order for a running attempt; nil when the chunk holds no lease.
+    /// The assignment of a running attempt; nil when the chunk has no lease.
     public func assignment(chunk number: Int) -> ChunkAssignment? {
         guard let attempt = running[number]?.attempt else { return nil }
         let description = chunks[number].description

@@ -5,10 +5,9 @@ public import CairnModel
 internal import FoundationEssentials
 
 extension JobState {
-    /// Gives chunks to jobs of their own, as many as may be open side by side.
+    /// Delegates chunks to sub-jobs, up to the limit of concurrently open ones.
     ///
-    /// Lease and job id are made from chunk and attempt: whoever decides this again names the same
-    /// job.
+    /// Lease and job id are derived from chunk and attempt: a repeated decision names the same job.
     func decideDelegations(at now: Timestamp) -> [JobChange] {
         guard isRunning, stages.indices.contains(currentStage) else { return [] }
         var openCount = running.values.count { $0.subJob != nil }
@@ -31,7 +30,7 @@ extension JobState {
         return changes
     }
 
-    /// What is submitted for a delegated chunk; nil when no sub-job does it.
+    /// The submission for a delegated chunk; nil for a chunk of a worker.
     public func subJobSubmission(chunk number: Int) -> JobSubmission? {
         guard let child = running[number]?.subJob,
             let subJob = chunks[number].description.subJob
@@ -44,7 +43,7 @@ extension JobState {
                 job: id, chunk: number, depth: (submission.parent?.depth ?? 0) + 1))
     }
 
-    /// A sub-job that failed has tried everything itself, so it is not done again.
+    /// A failed sub-job has exhausted its own retries, so it is not repeated.
     func failed(
         _ attempt: ChunkAttempt, _ subJob: SubJob, _ error: Failure, _ policy: JobPolicy
     ) -> [JobChange] {

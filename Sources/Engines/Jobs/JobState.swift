@@ -6,30 +6,30 @@ public import FoundationEssentials
 
 /// One job: the fold of the events of its stream.
 ///
-/// A value without clock or I/O. `apply` follows what has happened, `decide` says what a wish or an
-/// observation leads to; the caller appends that and applies the records.
+/// A value without clock or I/O. `apply` folds a recorded event, `decide` maps an action to events;
+/// the caller appends them and applies the records.
 public struct JobState: Hashable, Sendable, Codable {
-    /// What was submitted.
+    /// The submission.
     public let submission: JobSubmission
-    /// When it was submitted, by the log's clock.
+    /// The time of its submission, by the log's clock.
     public let submittedAt: Timestamp
     /// The sequence number of its submission.
     public let submittedSequence: Int64
-    /// How far it is.
+    /// Its phase.
     public internal(set) var status = JobStatus.submitted
-    /// Whether no further chunk is started.
+    /// Whether it is paused: no further chunk is started.
     public internal(set) var isPaused = false
-    /// 0…100, never going back.
+    /// Progress 0…100, never falling.
     public internal(set) var progress = 0.0
     /// The product, once succeeded.
     public internal(set) var result: BlobReference?
-    /// Why it failed.
+    /// Why it failed; nil otherwise.
     public internal(set) var failure: Failure?
-    /// When it ended, by the log's clock.
+    /// The time of its end, by the log's clock.
     public internal(set) var endedAt: Timestamp?
-    /// The last event folded, in the whole log.
+    /// Sequence number of the last folded event.
     public internal(set) var sequence: Int64
-    /// The last event folded, in the job's stream.
+    /// Position of the last folded event in the job's stream.
     public internal(set) var streamPosition: Int64
     /// Every chunk by its number; empty once the job has ended.
     public internal(set) var chunks: [Chunk] = []
@@ -39,14 +39,14 @@ public struct JobState: Hashable, Sendable, Codable {
     public internal(set) var currentStage = 0
     /// The attempts that hold a lease, by chunk.
     public internal(set) var running: [Int: RunningAttempt] = [:]
-    /// The sequence number at which it was paused or resumed last; 0 when it never was.
+    /// Sequence number of the last pause or resume; 0 without one.
     ///
     /// Not part of the state's hash, which is older.
     public internal(set) var pauseSequence: Int64 = 0
 
     var messages: [JobMessage] = []
-    /// What the supervisor's own events say, each behind so many messages; they follow from the
-    /// events and are not part of the state's hash.
+    /// Messages of the supervisor's own events, each with its place among the others; they follow
+    /// from the events and are not part of the state's hash.
     var notices: [Notice] = []
     var chunkCount = 0
     var omittedMessageCount = 0
@@ -62,11 +62,11 @@ public struct JobState: Hashable, Sendable, Codable {
 
     /// One chunk and its history.
     public struct Chunk: Hashable, Sendable, Codable {
-        /// What is to be done.
+        /// Its operation and input.
         public let description: ChunkDescription
         /// Its stage.
         public let stage: Int
-        /// Where it stands.
+        /// Its phase.
         public internal(set) var phase = Phase.pending
         /// Leases given so far.
         public internal(set) var attemptCount = 0
@@ -74,15 +74,15 @@ public struct JobState: Hashable, Sendable, Codable {
         public internal(set) var errorCount = 0
         /// Attempts whose worker died.
         public internal(set) var deathCount = 0
-        /// What it made.
+        /// Its output.
         public internal(set) var blob: BlobReference?
-        /// When it failed last, and how long it rests from then, in milliseconds.
+        /// The time of its last error, and the retry delay from then, in milliseconds.
         var rest: (since: Timestamp, milliseconds: Int)? {
             restingSince.map { ($0, restMilliseconds) }
         }
         var restingSince: Timestamp?
         var restMilliseconds = 0
-        /// The lease whose result was taken.
+        /// The lease of the accepted result.
         var completedBy: UUID?
 
         init(description: ChunkDescription, stage: Int) {
@@ -96,15 +96,15 @@ public struct JobState: Hashable, Sendable, Codable {
         var message: JobMessage
     }
 
-    /// Where a chunk stands.
+    /// The phase of a chunk.
     public enum Phase: String, Hashable, Sendable, Codable {
-        /// Nobody does it.
+        /// Waiting for an attempt.
         case pending
         /// An attempt holds its lease.
         case leased
         /// Done.
         case completed
-        /// Not tried again.
+        /// Given up after too many worker deaths.
         case quarantined
     }
 
@@ -116,14 +116,14 @@ public struct JobState: Hashable, Sendable, Codable {
         public let worker: UUID
         /// The worker's process id; 0 for a sub-job.
         public let processID: Int32
-        /// The job that does it; nil where a worker does.
+        /// The sub-job in charge; nil for a worker.
         public let subJob: JobID?
     }
 
     /// The job's id.
     public var id: JobID { submission.id }
 
-    /// Begins with the first event of a stream; throws `Failure` (`corrupt`) for any other.
+    /// Starts with the first event of a stream; throws `Failure` (`corrupt`) for any other.
     public init(first record: RecordedEvent) throws(Failure) {
         guard record.streamPosition == 0, case .submitted(let payload) = try JobEvent(record.event)
         else {
@@ -133,7 +133,9 @@ public struct JobState: Hashable, Sendable, Codable {
         }
         guard record.stream == .job(payload.submission.id) else {
             throw Failure(
-                .corrupt, "stream \(record.stream) begins with job \(payload.submission.id)")
+                .corrupt,
+                "stream \(record.stream) starts with the submission of job "
+                    + "\(payload.submission.id)")
         }
         submission = payload.submission
         submittedAt = record.recordedAt
@@ -142,10 +144,10 @@ public struct JobState: Hashable, Sendable, Codable {
         streamPosition = 0
     }
 
-    /// Folds the next record of the stream in.
+    /// Folds the next record of the stream.
     ///
-    /// Throws `Failure`: `corrupt` for a record that is not
-    /// the next one or breaks the job's rules, `newerVersion` for one this build does not know.
+    /// Throws `Failure`: `corrupt` for a record that is not the next one or breaks the job's rules,
+    /// `newerVersion` for one this build does not know.
     public mutating func apply(_ record: RecordedEvent) throws(Failure) {
         guard record.stream.job == id, record.streamPosition == streamPosition + 1 else {
             throw Failure(

@@ -4,20 +4,19 @@
 public import CairnModel
 internal import FoundationEssentials
 
-/// Something that a job and its sub-jobs owe each other.
+/// A pending action between a job and its sub-jobs.
 public enum FamilyDuty: Hashable, Sendable {
-    /// A job was given a chunk and is not submitted yet.
+    /// Submit the sub-job of a leased chunk.
     case submit(JobSubmission)
-    /// The end of a sub-job, a cancel or a pause has not reached the other side yet.
+    /// Pass on the end of a sub-job, a cancel or a pause.
     case act(JobAction, on: JobID)
 }
 
 extension JobTable {
-    /// What is still to be done between a job, its parent and its sub-jobs.
+    /// The pending actions between a job, its parent and its sub-jobs.
     ///
-    /// It follows from the states alone, so it is the same after any crash between two appends;
-    /// doing a duty twice changes nothing. Nothing is left when `submit` and `decide` answer with
-    /// no events.
+    /// A function of the states alone, so it is the same after a crash between any two appends;
+    /// actions are idempotent. Nothing is left when `submit` and `decide` return no events.
     public func duties(of id: JobID) -> [FamilyDuty] {
         guard let state = jobs[id] else { return [] }
         var duties = duties(asParent: state)
@@ -50,7 +49,7 @@ extension JobTable {
         return duties
     }
 
-    /// Whether a job above this one has ended or is ending, so that nothing of it is begun any
+    /// Whether an ancestor of this job has ended or is ending, so that nothing of it is started any
     /// more.
     public func isBelowAnEnd(_ id: JobID) -> Bool {
         var above = jobs[id]?.submission.parent?.job
@@ -61,8 +60,7 @@ extension JobTable {
         return false
     }
 
-    /// Sub-jobs that have ended although their chunk has not, and those that never began and need
-    /// not.
+    /// Ended sub-jobs whose chunk is still open, and sub-jobs that need not be started any more.
     private func ended(in state: JobState) -> [FamilyDuty] {
         state.running.values.sorted { $0.attempt.chunk < $1.attempt.chunk }.compactMap { running in
             guard let child = running.subJob else { return nil }
@@ -89,7 +87,7 @@ extension JobTable {
 }
 
 extension JobState {
-    /// Whether the stage has a chunk that waits for a job of its own.
+    /// Whether the stage has a chunk that waits for a sub-job.
     var hasSubJobsToStart: Bool {
         guard isRunning, stages.indices.contains(currentStage) else { return false }
         return stages[currentStage][stageCursor...].contains {
@@ -97,7 +95,7 @@ extension JobState {
         }
     }
 
-    /// How the job ended, as its parent's chunk sees it.
+    /// The end of the job, as a report on its parent's chunk.
     fileprivate var report: ChunkReport {
         guard status == .succeeded else {
             return .failed(

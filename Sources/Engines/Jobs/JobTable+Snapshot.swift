@@ -9,7 +9,7 @@ extension JobTable: Snapshotted {
     public static var snapshotName: String { "jobs" }
     /// See `Snapshotted`.
     public static var snapshotForm: Int { 2 }
-    /// The last event folded in, one's own appends included.
+    /// Sequence number of the last folded event, own appends included.
     public var foldedThrough: Int64 {
         jobs.values.reduce(sequence) { max($0, $1.sequence) }
     }
@@ -23,7 +23,7 @@ extension JobTable: Snapshotted {
         return pieces
     }
 
-    /// The state that gave these pieces; throws `Failure` for what no state gives.
+    /// Restores the state from its pieces; throws `Failure` for malformed ones.
     public init(pieces: [Data]) throws(Failure) {
         var states: [JobState] = []
         var end: Int64 = 0

@@ -8,11 +8,11 @@ internal import FoundationEssentials
 public struct JobTable: Sendable {
     /// The jobs by id.
     public private(set) var jobs: [JobID: JobState] = [:]
-    /// The jobs that a job has started.
+    /// The sub-jobs of each job.
     public private(set) var subJobs: [JobID: Set<JobID>] = [:]
-    /// The jobs of each actor, those of no actor left out.
+    /// The jobs of each actor; anonymous jobs are omitted.
     private var jobsByActor: [String: [JobID]] = [:]
-    /// The last event folded, in the whole log.
+    /// Sequence number of the last folded event.
     public private(set) var sequence: Int64 = 0
 
     /// No jobs yet.
@@ -21,10 +21,10 @@ public struct JobTable: Sendable {
     /// The job of that id.
     public subscript(id: JobID) -> JobState? { jobs[id] }
 
-    /// Folds a record in.
+    /// Folds a record.
     ///
-    /// Records of other categories and records already folded change nothing.
-    /// Throws `Failure` as `JobState.apply` does; the table is then as before.
+    /// Records of other categories and records already folded change nothing. Throws `Failure` as
+    /// `JobState.apply` does; the table is then unchanged.
     @discardableResult
     public mutating func apply(_ record: RecordedEvent) throws(Failure) -> JobID? {
         guard record.globalPosition > sequence else { return nil }
@@ -41,7 +41,7 @@ public struct JobTable: Sendable {
         guard let id = record.stream.job else {
             throw Failure(.corrupt, "stream \(record.stream) names no job")
         }
-        // In its place: a job's state is large, and would be copied to be compared with nil.
+        // In place: a job's state is large, and would be copied to be compared with nil.
         if let index = jobs.index(forKey: id) {
             try jobs.values[index].apply(record)
         } else {
@@ -64,10 +64,9 @@ public struct JobTable: Sendable {
         self.sequence = sequence
     }
 
-    /// Folds in what one's own append recorded.
+    /// Folds the records of an own append.
     ///
-    /// Unlike `apply`, the records may lie behind events of
-    /// other streams that have not been seen.
+    /// Unlike `apply`, the records may follow unseen events of other streams.
     public mutating func applyOwn(_ records: [RecordedEvent]) throws(Failure) {
         for record in records { _ = try apply(job: record) }
     }
@@ -78,7 +77,7 @@ public struct JobTable: Sendable {
     /// Descriptions of all jobs, latest submission first.
     public var descriptions: [JobDescription] { newestFirst.map(\.description) }
 
-    /// What the jobs of an actor take up.
+    /// The quota use of an actor's jobs.
     public func usage(of actor: String) -> JobUsage {
         let own = (jobsByActor[actor] ?? []).compactMap { jobs[$0] }
         let products = own.filter { $0.result != nil }.sorted { $0.sequence > $1.sequence }
@@ -91,12 +90,12 @@ public struct JobTable: Sendable {
             })
     }
 
-    /// What a submission leads to: events for a new stream, or none when the same submission is
+    /// The events of a submission: those of a new stream, or none when the same submission is
     /// already here.
     ///
-    /// The job begins with one `plan` chunk for pool `.work`. Throws `Failure`: `conflict` when the
+    /// The job starts with one `plan` chunk for pool `.work`. Throws `Failure`: `conflict` when the
     /// id names a different submission, `invalidParameter` or `tooLarge` for one that breaks a
-    /// bound.
+    /// limit.
     public func decide(
         submit submission: JobSubmission, policy: JobPolicy = JobPolicy()
     ) throws(Failure) -> [JobChange] {

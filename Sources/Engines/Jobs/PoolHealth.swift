@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-/// Whether a pool of workers may be given work, or dies of everything it is given.
+/// Circuit breaker of a worker pool, against workers that die of whatever they are assigned.
 ///
-/// Five deaths within a minute without one success begin a rest of a second; every further death
-/// doubles it, up to a minute, and one success ends it all. The death of a worker that had nothing,
-/// or had what it was given before the last rest was over, says nothing about what the pool would
-/// be given now: many that die at once make one rest. Times are nanoseconds of a clock that never
-/// goes back.
+/// Five deaths within a minute without a success open it for a second; every further death doubles
+/// the time, up to a minute, and one success closes it. The death of an idle worker, or of one
+/// whose last assignment precedes the end of the last rest, is no evidence about the next
+/// assignment: many simultaneous deaths cause one rest. Times are monotonic, in nanoseconds.
 public struct PoolHealth: Hashable, Sendable {
-    /// Deaths that begin a rest.
+    /// Deaths that start a rest.
     public static let deathBound = 5
-    /// Within so long.
+    /// Interval in which the deaths count, in nanoseconds.
     public static let window: Int64 = 60_000_000_000
-    /// The first rest, and the longest.
+    /// The first and the longest rest, in nanoseconds.
     public static let rests: ClosedRange<Int64> = 1_000_000_000...60_000_000_000
 
-    /// When workers died since the last success, the latest of them.
+    /// Times of deaths since the last success, the latest only.
     private var deaths: [Int64] = []
     private var rest: Int64 = 0
     private var restsUntil: Int64 = .min
 
-    /// A pool nothing is known of.
+    /// A healthy pool.
     public init() {}
 
-    /// Deaths since the last success that may be due to what the workers were given.
+    /// Deaths since the last success that an assignment may have caused.
     public private(set) var deathCount = 0
 
-    /// A worker died that was given the last of what it had at `given`; true when a rest begins.
+    /// Records the death of a worker whose last assignment was at `given`; returns whether a rest
+    /// starts.
     public mutating func died(at now: Int64, with given: Int64) -> Bool {
         guard given >= restsUntil else { return false }
         deathCount += 1
@@ -39,9 +39,9 @@ public struct PoolHealth: Hashable, Sendable {
         return true
     }
 
-    /// A worker did what it was given.
+    /// Records a success.
     public mutating func succeeded() { self = PoolHealth() }
 
-    /// Nanoseconds left of the rest; 0 when work may be given.
+    /// Remaining rest in nanoseconds; 0 when work may be assigned.
     public func restLeft(at now: Int64) -> Int64 { restsUntil > now ? restsUntil - now : 0 }
 }

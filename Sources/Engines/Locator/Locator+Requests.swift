@@ -6,12 +6,12 @@ internal import Geometry
 internal import ICU
 internal import Platform
 
-// What requests say, read and checked.
+// Validated values of requests.
 extension Locator {
-    /// The language that answers are shown in; nil where a request names none.
+    /// The language of the answers; nil where a request has none.
     ///
-    /// Throws `invalidParameter` for what has not the form of a language's code; whether there is
-    /// such a language is not asked.
+    /// Throws `invalidParameter` for text without the form of a language code; whether the language
+    /// exists is not checked.
     func language(_ text: String?) throws(Failure) -> LanguageTag? {
         guard let text, !text.isEmpty else { return nil }
         guard let tag = LanguageTag(text) else {
@@ -23,7 +23,7 @@ extension Locator {
         return tag
     }
 
-    /// Esri's categories that houses and streets are.
+    /// Esri's categories of houses and streets.
     private static let addressCategories: Set<String> = [
         "address", "point address", "street address", "street name",
     ]
@@ -40,7 +40,7 @@ extension Locator {
     func folded(_ text: String) throws(Failure) -> FoldedText {
         let folded = Folder.fold(text)
         guard !folded.words.isEmpty else {
-            throw Failure(.invalidParameter, "the text to find holds no letter or digit")
+            throw Failure(.invalidParameter, "the text to find has no letter or digit")
         }
         return folded
     }

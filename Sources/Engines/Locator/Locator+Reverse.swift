@@ -6,19 +6,18 @@ internal import Geometry
 internal import Platform
 
 extension Locator {
-    /// Finds the house nearest to a location, or street without houses, within a distance on the
-    /// great circle, at most 10 km; where there is none, the nearest settlement within the
-    /// distance, or, at the usual 100 m, one whose extent holds the location.
+    /// Finds the nearest house, or street without houses, within a great-circle distance of at most
+    /// 10 km; without one, the nearest settlement within the distance, or, at the default 100 m,
+    /// one whose extent contains the location.
     ///
-    /// A house within 50 m comes before a nearer street without numbers; of a street the answer is
-    /// the point that is so far away. Inside the borders of a country or first-level division that
-    /// the file knows only what belongs to it is looked for, and where nothing is near enough the
-    /// division or country itself is the answer. Of the types of features that a request names,
-    /// `PointAddress` stands for houses with a position, `StreetAddress` for these and houses on
-    /// ranges, `StreetName` for streets, `Locality` for settlements and areas, `StreetInt` for the
-    /// nearest crossing of two streets, `POI` for points of interest, which come before all; others
-    /// are not known. Throws `Failure` (`invalidParameter`) for a location that is not on the
-    /// Earth.
+    /// A house within 50 m precedes a nearer street without numbers; the answer for a street is the
+    /// nearest position on it. Inside the known borders of a country or first-level division the
+    /// search is limited to its content, and falls back to the division or country itself. Of a
+    /// request's feature types, `PointAddress` selects houses with a position, `StreetAddress`
+    /// these and interpolated houses, `StreetName` streets, `Locality` settlements and areas,
+    /// `StreetInt` the nearest intersection of two streets, `POI` points of interest, which precede
+    /// all others; other types are unknown. Throws `Failure` (`invalidParameter`) for a location
+    /// off the Earth.
     public func reverse(_ request: ReverseGeocodeRequest) throws(Failure) -> ReverseGeocodeAnswer {
         let location = request.location
         guard location.isFinite, abs(location.y) <= 90, abs(location.x) <= 1_000_000 else {
@@ -52,7 +51,7 @@ extension Locator {
 }
 
 extension Candidate {
-    /// The same at another position.
+    /// The same candidate at another position.
     fileprivate func standing(at location: Coordinate) -> Candidate {
         var result = self
         result.location = location
@@ -80,13 +79,13 @@ extension CandidateWriter {
             ).candidate(
                 file, addresses, score: 100, type: .position, locator: locator,
                 distanceMeters: found.meters, bytes)
-            // Of a street the point on its line that is `meters` away, not its own position.
+            // For a street the position on its line at that distance, not its representative one.
             return withHouse && address.house != nil
                 ? candidate : candidate.standing(at: address.location)
         case (.place(let place), _):
             return candidate(forPlace: place, meters: found.meters, bytes)
         case (.area(let place), _):
-            // The location lies in it; the area's own may be far away.
+            // The area contains the location; its representative position may be far away.
             let area = candidate(forPlace: place, meters: 0, bytes)
             let x = location.x - 360 * (location.x / 360).rounded()
             return area.standing(at: Coordinate(x: x, y: location.y))

@@ -4,10 +4,10 @@
 public import CairnModel
 
 extension Locator {
-    /// The best candidate for one row of a table; `name` is what the locator was asked for as.
+    /// The best candidate for one row of a table; `name` is the requested name of the locator.
     ///
-    /// Nil when nothing matches, and also for a text that cannot be searched or a country that does
-    /// not exist: a bad row is not found, it does not end the job. Throws any other `Failure`.
+    /// Nil for no match, and also for an unusable text or an unknown country: an invalid row counts
+    /// as not found, and does not fail the job. Throws any other `Failure`.
     public func bestCandidate(
         for singleLine: String, in countryCodes: [String], asking name: String
     ) throws(Failure) -> Candidate? {

@@ -6,29 +6,29 @@ internal import FoundationEssentials
 internal import Geometry
 internal import Platform
 
-/// An opened locator file: answers geocode, suggest and reverse geocode.
+/// An opened locator file: answers geocode, suggest and reverse geocode requests.
 ///
-/// Immutable and safe to use from any thread; a call is pure computation over mapped memory and
-/// never blocks on anything but page faults. `Docs/locator-ranking.md` states ranking and scores.
+/// Immutable and thread-safe; a call is pure computation over mapped memory and never blocks except
+/// for page faults. `Docs/locator-ranking.md` states ranking and scores.
 public final class Locator: Sendable {
     /// The SHA-256 of the file.
     public let id: ContentID
     let mapped: MappedFile
     let file: LocatorFile
 
-    /// A house with at least this score is on the street that a text names.
+    /// The score from which a house counts as on the street of the text.
     private static let knownHouseScore = 60.0
 
-    /// The longest text that is searched, in bytes.
+    /// Limit of a text, in bytes.
     public static let longestText = 1_000
 
-    /// Maps a file and checks it whole: form, checksums and every offset; about 10 ms for 25,000
+    /// Maps a file and validates it: form, checksums and every offset; about 10 ms for 25,000
     /// places.
     ///
     /// - Parameters:
     ///   - path: The file, `locators/<sha256>/locator.bin`.
-    ///   - id: Its name; taken as given, because the checks above find damage.
-    /// - Throws: `notFound` when there is no such file, `corrupt` or `newerVersion` by name.
+    ///   - id: Its name; trusted, because validation finds damage.
+    /// - Throws: `notFound` when there is no such file, `corrupt` or `newerVersion` with its path.
     public init(path: String, id: ContentID) throws(Failure) {
         do {
             mapped = try MappedFile(path: path)
@@ -41,7 +41,7 @@ public final class Locator: Sendable {
         self.id = id
     }
 
-    /// What it was built from, in the order of the build; empty for a file that does not say.
+    /// Its sources, in the order of the build; empty for a file without.
     public var sources: [LocatorSource] {
         guard let origins = file.origins else { return [] }
         return mapped.withBytes { bytes in
@@ -49,19 +49,19 @@ public final class Locator: Sendable {
         }
     }
 
-    /// How many places it knows: settlements, divisions and countries.
+    /// Number of places: settlements, divisions and countries.
     public var placeCount: Int { file.placeCount }
 
-    /// How many streets and houses it knows.
+    /// Number of streets and houses.
     public var addressCount: (streets: Int, houses: Int) {
         (file.addresses?.streetCount ?? 0, file.addresses?.houseCount ?? 0)
     }
 
-    /// Finds the addresses and places a text may mean, best first.
+    /// Finds candidate addresses and places for a text, best first.
     ///
-    /// A valid magic key of this very file decides alone; any other is ignored in favour of the
-    /// text. Throws `Failure` (`invalidParameter`, or `tooLarge` for a text over ``longestText``
-    /// bytes).
+    /// A valid magic key of this very file determines the result; any other is ignored in favour of
+    /// the text. Throws `Failure` (`invalidParameter`, or `tooLarge` for a text over
+    /// ``longestText`` bytes).
     public func geocode(_ request: GeocodeRequest) throws(Failure) -> GeocodeAnswer {
         guard request.maxLocations >= 1 else {
             throw Failure(
@@ -112,8 +112,7 @@ public final class Locator: Sendable {
         }
     }
 
-    /// A text in parts is read so that each part is what it says; where that finds too little, as
-    /// one line.
+    /// Searches a text in parts with each part in its role; if that finds too little, as one line.
     private func found(
         _ singleLine: String, _ fields: AddressFields?, _ filter: PlaceFilter, _ bytes: RawSpan
     ) throws(Failure) -> LocatorFound {
@@ -183,8 +182,8 @@ public final class Locator: Sendable {
         return found
     }
 
-    /// Lowers the scores of places that leave a house number unexplained, and with a sort of street
-    /// of all towns, below that of a house which all other words name.
+    /// Caps the scores of places that leave a house number unmatched, and with a street type of all
+    /// towns, below that of a house matching all other words.
     private func keepBehindHouse(_ found: inout LocatorFound, _ hasSort: Bool) {
         guard case .street(let reading)? = found.addresses.first, reading.house != nil,
             found.places.contains(where: { $0.score >= reading.score }),
@@ -198,8 +197,7 @@ public final class Locator: Sendable {
         found.places.sort { $0.precedes($1) }
     }
 
-    /// Finds what a text may become when typing goes on, best first; none for a text without
-    /// letters.
+    /// Suggests completions of a text, best first; none for a text without letters.
     ///
     /// Throws `Failure` as ``geocode(_:)`` does.
     public func suggest(_ request: SuggestRequest) throws(Failure) -> SuggestAnswer {
@@ -219,7 +217,8 @@ public final class Locator: Sendable {
             if language != nil { filter.labels = labels }
             let places = suggestPlaces(text, filter, count: count, labels, bytes)
             let addresses = suggestAddresses(text, filter, count: count, labels, bytes)
-            // Towns of one name in one region read alike; only the most important is offered.
+            // Towns of one name in one region have the same label; only the most important is
+            // suggested.
             var texts: Set<String> = []
             let others =
                 addresses.areFirst ? addresses.suggestions + places : places + addresses.suggestions
@@ -246,7 +245,7 @@ public final class Locator: Sendable {
         }
     }
 
-    /// Crossings of streets that a text may become; first where a sign joins them.
+    /// Suggests intersections; first where a sign separates the streets.
     private func suggestCrossings(
         _ text: String, _ filter: PlaceFilter, count: Int, _ labels: LocatorFile,
         _ bytes: RawSpan
@@ -266,7 +265,7 @@ public final class Locator: Sendable {
         return (suggestions, found.first?.isJoinedBySign ?? false)
     }
 
-    /// Streets and houses that every word of a text belongs to; first where one is a number.
+    /// Suggests streets and houses that match every word of a text; first with a number.
     private func suggestAddresses(
         _ text: String, _ filter: PlaceFilter, count: Int, _ labels: LocatorFile,
         _ bytes: RawSpan

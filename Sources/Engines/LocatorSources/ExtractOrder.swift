@@ -7,10 +7,9 @@ internal import Platform
 
 /// The order of objects in a PBF extract of OpenStreetMap.
 ///
-/// GDAL's driver takes nodes, ways and relations in this order and says nothing of the areas whose
-/// relation comes before their ways. What a file says of its order is not believed: there are files
-/// that say `Sort.Type_then_ID` and are not. The layout is that of the OpenStreetMap wiki, "PBF
-/// Format".
+/// GDAL's driver requires nodes, ways and relations in this order and silently drops the areas
+/// whose relation precedes their ways. A file's declared order is not trusted: some files say
+/// `Sort.Type_then_ID` and are not. The layout is that of the OpenStreetMap wiki, "PBF Format".
 enum ExtractOrder {
     private enum Kind: Int, CaseIterable {
         case node, way, relation
@@ -28,20 +27,20 @@ enum ExtractOrder {
         }
     }
 
-    /// A piece of the file: where it lies, its header included, where its blob lies, and what it
-    /// holds.
+    /// A blob of the file: its byte range with header, that of the blob alone, and the kinds of its
+    /// objects.
     private struct Piece {
         var whole: Range<Int>
         var blob: Range<Int>
-        /// Empty for the heading.
+        /// Kinds of its objects; empty for the heading.
         var kinds: [Kind]
     }
 
-    /// Larger ones break the format's own bounds, in bytes.
+    /// The format's own size limits, in bytes.
     private static let (mostHeader, mostBlob) = (64 << 10, 32 << 20)
 
     /// The path of an extract with its objects in the order that GDAL needs: the file itself where
-    /// it is XML, in order, or cannot be read here; else a copy.
+    /// it is XML, in order, or unreadable here; else a copy.
     ///
     /// Throws `noSpace` or `unreadable` when the copy cannot be written, or the file changes
     /// meanwhile.
@@ -80,8 +79,8 @@ enum ExtractOrder {
         zip(kinds, kinds.dropFirst()).allSatisfy { $0.rawValue <= $1.rawValue }
     }
 
-    /// Nil where the file is not PBF, is damaged, or holds blobs that are compressed in another way
-    /// than by zlib.
+    /// Nil where the file is not PBF, is damaged, or has blobs compressed by another method than
+    /// zlib.
     private static func pieces(of file: MappedFile) -> [Piece]? {
         var pieces: [Piece] = []
         var at = 0
@@ -112,7 +111,7 @@ enum ExtractOrder {
         return pieces
     }
 
-    /// What a blob holds; nil where it is damaged or compressed in another way.
+    /// The content of a blob; nil where it is damaged or compressed by another method.
     private static func expanded(_ blob: [UInt8]) -> [UInt8]? {
         guard let fields = Protobuf.fields(of: blob) else { return nil }
         if let raw = fields.first(where: { $0.number == 1 }) { return Array(raw.bytes) }
@@ -123,7 +122,7 @@ enum ExtractOrder {
         return ZlibData.expand(Array(data.bytes), count: size)
     }
 
-    /// A block with the groups of one kind of object, as an uncompressed piece of a file.
+    /// A block with the groups of one kind of object, as an uncompressed blob with its header.
     private static func framed(_ block: [UInt8], only kind: Kind) -> [UInt8] {
         var data: [UInt8] = []
         for field in Protobuf.fields(of: block) ?? [] {
@@ -142,15 +141,15 @@ enum ExtractOrder {
 enum Protobuf {
     struct Field {
         var number: Int
-        /// Of a number; 0 of others.
+        /// The value of a number; 0 for others.
         var value = 0
-        /// Of a text, message or bytes; empty for others.
+        /// The bytes of a text, message or bytes; empty for others.
         var bytes: ArraySlice<UInt8> = []
-        /// Where it lies with its key.
+        /// Its byte range, with the key.
         var range: Range<Int>
     }
 
-    /// The fields of a message in their order; nil where it is malformed.
+    /// The fields of a message in order; nil where it is malformed.
     static func fields(of message: some RandomAccessCollection<UInt8>) -> [Field]? {
         let bytes = Array(message)
         var at = 0
@@ -190,12 +189,12 @@ enum Protobuf {
         return fields
     }
 
-    /// A field that is bytes.
+    /// Encodes a field of bytes.
     static func field(_ number: UInt8, _ bytes: [UInt8]) -> [UInt8] {
         [number << 3 | 2] + varint(bytes.count) + bytes
     }
 
-    /// A field that is a number, 0 or more.
+    /// Encodes a field of a non-negative number.
     static func field(_ number: UInt8, _ value: Int) -> [UInt8] { [number << 3] + varint(value) }
 
     private static func varint(_ value: Int) -> [UInt8] {

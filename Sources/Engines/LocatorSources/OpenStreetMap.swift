@@ -23,26 +23,26 @@ struct OpenStreetMap {
         "neighbourhood", "borough",
     ]
     private static let parts: Set<String> = ["suburb", "quarter", "neighbourhood", "borough"]
-    /// The levels of administrative borders that are read.
+    /// Administrative levels of borders by kind of area.
     private static let areaKinds: [String: LocatorDraft.Area.Kind] = [
         "2": .country, "4": .region, "7": .municipality, "8": .municipality,
     ]
-    /// Ways with a name that nobody has for an address.
+    /// Named ways that carry no addresses.
     private static let otherWays: Set<String> = [
         "bus_stop", "construction", "corridor", "elevator", "platform", "proposed", "raceway",
         "razed", "abandoned", "rest_area", "services", "steps",
     ]
 
-    /// What the driver is told to hand over.
+    /// Configuration of GDAL's driver.
     static let settings: [UInt8] = PackageResources.osmconf_ini
 
-    /// Whether a file is an extract, by its first bytes.
+    /// Detects an extract by its first bytes.
     static func isExtract(_ path: String) -> Bool {
         let start = String(decoding: GzipFile.beginning(of: path, count: 512), as: UTF8.self)
         return start.contains("OSMHeader") || start.contains("<osm")
     }
 
-    /// Reads a file; objects need not be in the order of their ids, though that takes longer.
+    /// Reads a file; objects need not be sorted by id, though that takes longer.
     static func read(
         _ file: SourceFile, into draft: inout LocatorDraft,
         expandingIn staging: borrowing StagingDirectory, _ progress: (Int) throws(Failure) -> Void
@@ -91,7 +91,7 @@ struct OpenStreetMap {
         }
     }
 
-    /// What the object is, by the layer's fields and their texts.
+    /// The id of an object, from the layer's fields and their texts.
     private static func identifier(
         _ fields: [String: Int], _ tag: (String) -> String
     ) -> SourceIdentifier {
@@ -182,7 +182,7 @@ struct OpenStreetMap {
         }
     }
 
-    /// A point of interest; lines are none, closed ones the area within.
+    /// A point of interest; open lines are skipped, closed ones are areas.
     private static func point(
         _ name: String, _ category: (name: String, row: Int), _ shapes: [Shape]
     ) -> LocatorDraft.PointOfInterest? {
@@ -209,8 +209,7 @@ struct OpenStreetMap {
         ) { texts[$0] }
     }
 
-    /// Whether the tags say that a way is on a bridge, in a tunnel, or on another layer than the
-    /// ground.
+    /// Whether the tags put a way on a bridge, in a tunnel, or on another layer than the ground.
     private static func isApart(_ tags: [(key: String, value: String)]) -> Bool {
         tags.contains { key, value in
             switch key {
@@ -221,8 +220,7 @@ struct OpenStreetMap {
         }
     }
 
-    /// The names in `name:fr` and other tags whose keys say a language; of several in one the
-    /// first.
+    /// The names in tags with a language, such as `name:fr`; the first one per language.
     static func namesInLanguages(_ tags: [(key: String, value: String)]) -> [NameInLanguage] {
         tags.compactMap { key, value in
             guard key.hasPrefix("name:"), let first = value.split(separator: ";").first else {
@@ -234,7 +232,7 @@ struct OpenStreetMap {
         }
     }
 
-    /// The names in `name:fr`, `alt_name` and the like, which may hold several between semicolons.
+    /// The names in `name:fr`, `alt_name` and the like, which may be lists separated by semicolons.
     static func otherNames(_ tags: [(key: String, value: String)]) -> [String] {
         var result: [String] = []
         for (key, value) in tags {
@@ -254,9 +252,9 @@ struct OpenStreetMap {
     }
 }
 
-/// PostgreSQL's text of keys and values, as GDAL writes further tags.
+/// The hstore text of PostgreSQL, in which GDAL writes further tags.
 enum HStore {
-    /// The pairs in their order; what is malformed is left out.
+    /// The pairs in order, without malformed ones.
     static func pairs(_ text: String) -> [(key: String, value: String)] {
         var strings: [String] = []
         var current: String?

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-/// Which tags of OpenStreetMap make a point of interest, and of which category: the rows of
+/// The tags of OpenStreetMap that define points of interest, with their categories: the rows of
 /// `Data/points-of-interest.txt`.
 struct PointOfInterestTags {
     /// One row: a tag, and the category; nil for one that is no point of interest.
@@ -13,7 +13,7 @@ struct PointOfInterestTags {
     }
 
     let rows: [Row]
-    /// Every key, once.
+    /// All keys, without duplicates.
     let keys: [String]
     private let rowsOfKey: [String: [Int]]
 
@@ -36,10 +36,10 @@ struct PointOfInterestTags {
         rowsOfKey = Dictionary(grouping: rows.indices) { [rows] in rows[$0].key }
     }
 
-    /// The category of an object by its tags, and the row that gave it; nil for no point of
+    /// The category of an object by its tags, with the row that gave it; nil for no point of
     /// interest.
     ///
-    /// Of a value of several, parted by `;`, the first counts.
+    /// Of a list of values, separated by `;`, the first counts.
     func category(_ tag: (String) -> String) -> (name: String, row: Int)? {
         var first: Int?
         for key in keys {

@@ -11,14 +11,15 @@ internal import Platform
 
 /// Reads vector files of the formats in `VectorFormats` for a locator's build.
 public enum VectorSources {
-    /// A reader for
-    /// ``LocatorBuilder/build(sources:columns:constants:ranking:vectors:into:progress:)``; gzip
-    /// files are expanded beside the locators in `directory` meanwhile.
+    /// Creates a reader for
+    /// ``LocatorBuilder/build(sources:columns:constants:ranking:vectors:into:progress:)``, which
+    /// expands gzip files into `directory`.
     ///
-    /// Each file is read on a confined thread of its own (`SourceFile`), which calls what reports
-    /// the progress. Extracts of OpenStreetMap are known by their first bytes. It throws
-    /// `unreadable` for a file that GDAL cannot read to its end, without a layer whose fields some
-    /// file of columns knows or with a field `name`, or in an unknown spatial reference; `noSpace`.
+    /// Each file is read on a confined thread of its own (`SourceFile`), which calls the progress
+    /// handler. Extracts of OpenStreetMap are detected by their first bytes. Throws `unreadable`
+    /// for a file that GDAL cannot read to its end, that has neither a layer with fields known from
+    /// a file of columns nor one with a field `name`, or in an unknown spatial reference;
+    /// `noSpace`.
     public static func reader(expandingIn directory: String) -> LocatorBuilder.VectorReader {
         { (path, draft, progress) throws(Failure) in
             let staging = try StagingDirectory(in: directory)
@@ -69,7 +70,7 @@ public enum VectorSources {
         }
     }
 
-    /// Nil for a layer in longitude and latitude, WGS 84, or one that does not tell.
+    /// Nil for a layer in longitude and latitude, WGS 84, or without a spatial reference.
     static func transform(
         _ layer: SourceLayer, _ path: String
     ) throws(Failure) -> CoordinateTransform? {
@@ -113,7 +114,7 @@ struct FeatureReader {
 }
 
 extension SourceValue {
-    /// As people write it, without outer blanks; empty for null and for bytes that are not UTF-8.
+    /// As text, trimmed; empty for null and for bytes that are not UTF-8.
     var text: String {
         switch self {
         case .null, .moment: ""

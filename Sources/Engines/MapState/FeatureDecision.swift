@@ -5,16 +5,15 @@ public import CairnModel
 internal import Expression
 public import Geometry
 
-/// The features of an immutable dataset, for whoever decides on edits of them.
+/// The features of an immutable dataset, for decisions on edits.
 public protocol DatasetFeatures {
-    /// The lowest object id above those of all features.
+    /// The lowest unused object id, above those of all features.
     func nextID() throws(Failure) -> Int64
-    /// A feature; nil when there is none of that object id.
+    /// A feature by object id; nil for an unknown one.
     func feature(_ id: Int64) throws(Failure) -> EditedFeature?
-    /// A shape in the spatial reference of the features, coordinate by coordinate.
+    /// Projects a shape into the spatial reference of the features, coordinate by coordinate.
     ///
-    /// Throws `invalidParameter` for a reference that is not known, or a shape without a place in
-    /// that of the features.
+    /// Throws `invalidParameter` for an unknown reference, or a shape that cannot be projected.
     func projected(_ shape: Shape, from reference: SpatialReference) throws(Failure) -> Shape
 }
 
@@ -27,8 +26,8 @@ struct FeatureDecision {
     private let geometryType: GeometryType?
     private let hasZ: Bool
     private let hasM: Bool
-    /// The layer's definition expression, or that it is none on its fields, so that it shows
-    /// nothing; nil where it has none.
+    /// The layer's definition expression, or the error of an invalid one, which hides everything;
+    /// nil without one.
     private let definition: Result<BoundClause, Failure>?
 
     init(_ layer: LayerDescription, _ features: any DatasetFeatures) throws(Failure) {
@@ -46,9 +45,9 @@ struct FeatureDecision {
             : Result { () throws(Failure) in try WhereClause(parsing: text).bound(to: fields) }
     }
 
-    /// The dataset under a layer that takes edits.
+    /// The dataset under an editable layer.
     ///
-    /// - Parameter isOpen: Whether that it has to be opened to them first does not matter.
+    /// - Parameter isOpen: Whether a layer that does not allow edits is accepted.
     static func dataset(
         of layer: LayerDescription, isOpen: Bool = false
     ) throws(Failure) -> ContentID {
@@ -61,7 +60,7 @@ struct FeatureDecision {
             )
         }
         guard isOpen || layer.edits?.isOpen == true else {
-            throw refusal(.conflict, "takes no edits: they have to be allowed first")
+            throw refusal(.conflict, "does not allow edits: enable them first")
         }
         guard layer.loadStatus == .loaded, layer.properties != nil else {
             throw refusal(.unavailable, "is not loaded")
@@ -69,7 +68,7 @@ struct FeatureDecision {
         return dataset
     }
 
-    /// What one edit comes to.
+    /// The outcome of one edit.
     private struct Outcome {
         var added: [EditedFeature] = []
         var changed: [Int64: EditedFeature] = [:]
@@ -78,7 +77,7 @@ struct FeatureDecision {
         var nextID: Int64
     }
 
-    /// Throws `tooLarge` for more edits than one request can have.
+    /// Throws `tooLarge` for more edits than one request may have.
     static func checkCount(_ edits: [FeatureEdits]) throws(Failure) {
         for (count, bound, what) in [
             (
@@ -90,20 +89,20 @@ struct FeatureDecision {
                 "features to delete"
             ),
         ] where count > bound {
-            throw Failure(.tooLarge, "\(count) \(what) at once, the most is \(bound)")
+            throw Failure(.tooLarge, "\(count) \(what) at once, expected at most \(bound)")
         }
     }
 
-    /// What the edits come to, whether or not that is anything.
+    /// Applies the edits; the outcome may be empty.
     ///
-    /// - Parameter isUndone: Whether none is done, because of another layer's.
+    /// - Parameter isUndone: Whether all are undone, because of another layer's failure.
     func decide(
         _ wanted: FeatureEdits, isUndone: Bool = false
     ) throws(Failure) -> FeaturesEdited {
         var next = edits.nextID ?? 0
         if edits.nextID == nil { next = try features.nextID() }
         var outcome = Outcome(nextID: next)
-        // Esri's order: what is added can be neither changed nor deleted by the same request.
+        // Esri's order: a feature added by a request can be neither changed nor deleted by it.
         try attempt(wanted.adds, .add, &outcome) { draft, outcome throws(Failure) in
             try add(draft, &outcome)
         }
@@ -135,7 +134,7 @@ struct FeatureDecision {
             do throws(Failure) {
                 try body(edit, &outcome)
             } catch {
-                // A damaged dataset is nobody's wrong edit.
+                // A damaged dataset is no error of the edit.
                 guard [.invalidParameter, .notFound, .tooLarge, .conflict].contains(error.code)
                 else { throw error }
                 outcome.refused.append(RefusedEdit(kind: kind, index: index, reason: error))
@@ -143,10 +142,10 @@ struct FeatureDecision {
         }
     }
 
-    /// Says of what could have been done that it was not.
+    /// Marks the valid edits as undone.
     private func refuseAll(_ wanted: FeatureEdits, _ outcome: inout Outcome) {
         let reason = Failure(
-            .conflict, "not done, because another edit of the same request could not be")
+            .conflict, "not done, because another edit of the same request failed")
         for (kind, count) in [
             (RefusedEdit.Kind.add, wanted.adds.count), (.update, wanted.updates.count),
             (.delete, wanted.deletes.count),
@@ -170,7 +169,7 @@ struct FeatureDecision {
             throw Failure(
                 .busy,
                 "layer \(layer.id) ('\(layer.name)') has too many edits that wait to become part of "
-                    + "its dataset; the most is \(MapLimits.changedFeatures) features and \(MapLimits.coordinatesPerLayer) "
+                    + "its dataset; the limit is \(MapLimits.changedFeatures) features and \(MapLimits.coordinatesPerLayer) "
                     + "coordinates: try again in a moment")
         }
     }
@@ -181,7 +180,7 @@ struct FeatureDecision {
         if let fault = draft.fault { throw fault }
         let given = try geometry(draft)
         guard outcome.nextID <= Int64(Int32.max) else {
-            throw Failure(.tooLarge, "the layer has no object id left")
+            throw Failure(.tooLarge, "the object ids of the layer are exhausted")
         }
         let nothing = Attributes(
             fields.dropFirst().map { Attributes.Entry(name: $0.name, value: .null) })
@@ -197,8 +196,8 @@ struct FeatureDecision {
         guard let id = draft.id else {
             throw Failure(
                 .invalidParameter,
-                "attributes: '\(fields.first?.name ?? "OBJECTID")' says which "
-                    + "feature is meant; it is missing")
+                "attributes: '\(fields.first?.name ?? "OBJECTID")' is missing: "
+                    + "expected the object id of the feature")
         }
         var feature = try current(id, outcome)
         if let given = try geometry(draft) {
@@ -216,7 +215,7 @@ struct FeatureDecision {
         outcome.deleted.insert(id)
     }
 
-    /// The feature as it is after the edits before this one; what the layer hides is not there.
+    /// The feature after the edits so far; nil for one that the layer hides.
     private func current(_ id: Int64, _ outcome: Outcome) throws(Failure) -> EditedFeature {
         guard let feature = try stored(id, outcome), isShown(feature) else {
             throw Failure(.notFound, "there is no feature \(id)")
@@ -245,8 +244,8 @@ struct FeatureDecision {
         }
     }
 
-    /// The geometry among the layer's features, with the Z and M that they have; nil when none is
-    /// given.
+    /// The geometry in the layer's spatial reference, with the Z and M of its features; nil without
+    /// one.
     private func geometry(
         _ draft: FeatureDraft
     ) throws(Failure) -> (Shape, FurtherOrdinates)? {
@@ -259,7 +258,7 @@ struct FeatureDecision {
             z: hasZ ? form.ordinates.z : nil, m: hasM ? form.ordinates.m : nil)
         try ordinates.check()
         if let reference = draft.spatialReference {
-            // Coordinate by coordinate, so that each keeps its Z and M.
+            // Coordinate by coordinate, so that Z and M are kept.
             shape = try features.projected(shape, from: reference)
         }
         switch (shape.geometryType, geometryType) {
@@ -293,14 +292,15 @@ struct FeatureDecision {
         guard byteCount <= MapLimits.attributeBytes else {
             throw Failure(
                 .tooLarge,
-                "attributes: \(byteCount) bytes of text, the most is \(MapLimits.attributeBytes)")
+                "attributes: \(byteCount) bytes of text, expected at most "
+                    + "\(MapLimits.attributeBytes)")
         }
         return result
     }
 }
 
 extension FurtherOrdinates {
-    /// Throws for numbers that no place or measure has.
+    /// Throws for numbers out of range.
     fileprivate func check() throws(Failure) {
         for (name, values) in [("Z", z), ("M", m)] {
             for case let value? in values ?? [] where !(abs(value) <= Coordinate.bound) {
@@ -313,12 +313,12 @@ extension FurtherOrdinates {
 }
 
 extension FeaturesEdited {
-    /// Whether nothing was done to the layer.
+    /// Whether the layer is unchanged.
     var isNothing: Bool { added.isEmpty && changed.isEmpty && deleted.isEmpty }
 }
 
 extension AttributeValue {
-    /// The value as a field of that type holds it; throws where it cannot.
+    /// The value converted to the field's type; throws where that is impossible.
     fileprivate func stored(in field: FieldDescription) throws(Failure) -> AttributeValue {
         func refusal(_ expected: String) -> Failure {
             Failure(.invalidParameter, "attribute '\(field.name)': expected \(expected)")

@@ -4,13 +4,13 @@
 internal import CairnModel
 internal import Geometry
 
-/// Decides commands on the graphics of one layer; every accepted command is one event, or none.
+/// Decides commands on the graphics of one layer; an accepted command is one event, or none.
 struct GraphicsDecision {
     let model: MapModel
     let layer: LayerDescription
     private let graphics: [Graphic]
 
-    /// Throws `invalidParameter` for a layer nobody draws on.
+    /// Throws `invalidParameter` for a layer that is no graphics layer.
     init(model: MapModel, layer: LayerDescription) throws(Failure) {
         guard let graphics = layer.graphics else {
             throw Failure(
@@ -92,7 +92,7 @@ struct GraphicsDecision {
         guard entries.count <= MapLimits.attributesPerGraphic else {
             throw Failure(
                 .tooLarge,
-                "attributes: \(entries.count), the most is \(MapLimits.attributesPerGraphic)")
+                "attributes: \(entries.count), expected at most \(MapLimits.attributesPerGraphic)")
         }
         var names: Set<String> = ["objectid"]
         var byteCount = 0
@@ -118,19 +118,19 @@ struct GraphicsDecision {
         guard byteCount <= MapLimits.attributeBytes else {
             throw Failure(
                 .tooLarge,
-                "attributes: \(byteCount) bytes, the most is \(MapLimits.attributeBytes)")
+                "attributes: \(byteCount) bytes, expected at most \(MapLimits.attributeBytes)")
         }
     }
 }
 
 extension Shape {
-    /// The shape as a graphic keeps it: an envelope becomes the polygon of its corners.
+    /// The stored form of the shape: an envelope becomes a polygon.
     fileprivate var drawn: Shape {
         guard case .envelope = self else { return self }
         return GeometryForm(self).shape ?? self
     }
 
-    /// Throws unless it has coordinates, all of them usable, and not too many.
+    /// Throws unless the shape has coordinates, all of them in range, and not too many.
     func checkDrawable() throws(Failure) {
         let count = coordinateCount
         guard count > 0 else {
@@ -139,7 +139,8 @@ extension Shape {
         guard count <= MapLimits.coordinatesPerGraphic else {
             throw Failure(
                 .tooLarge,
-                "geometry: \(count) coordinates, the most is \(MapLimits.coordinatesPerGraphic)")
+                "geometry: \(count) coordinates, expected at most "
+                    + "\(MapLimits.coordinatesPerGraphic)")
         }
         let bounds = [envelope.minX, envelope.minY, envelope.maxX, envelope.maxY]
         guard isFinite, bounds.allSatisfy({ abs($0) <= MapLimits.ordinate }) else {

@@ -4,9 +4,9 @@
 internal import CairnModel
 
 extension LayerSource {
-    /// Throws `Failure` (`invalidParameter`, `tooLarge`) for a source that no layer can have.
+    /// Throws `Failure` (`invalidParameter`, `tooLarge`) for a malformed source.
     ///
-    /// Whether there is anything at the other end shows when the layer loads.
+    /// Whether the source is reachable shows when the layer loads.
     func check() throws(Failure) {
         switch self {
         case .dataset, .raster: break
@@ -37,14 +37,14 @@ extension LayerSource {
             guard source.layers == nil else {
                 throw Failure(
                     .invalidParameter,
-                    "a feature service's layer is named by its address, …/FeatureServer/0")
+                    "URL: expected a layer of a feature service, …/FeatureServer/0")
             }
         case .tiles(let source): try Self.check(source.url, source.credential)
         case .graphics(let source): try source.spatialReference.checkForm()
         }
     }
 
-    /// Throws unless it is the address of a server, without a secret in it.
+    /// Throws unless the text is the URL of a server, without a secret in it.
     private static func check(_ url: String, _ credential: String?) throws(Failure) {
         let lowered = url.lowercased()
         guard let scheme = ["http://", "https://"].first(where: { lowered.hasPrefix($0) }),
@@ -77,7 +77,7 @@ extension LayerSource {
         }
     }
 
-    /// Whether its features have columns that are known once it is loaded.
+    /// Whether its features have columns, known once it is loaded.
     var hasFields: Bool {
         switch self {
         case .dataset, .featureService: true
@@ -87,12 +87,12 @@ extension LayerSource {
 }
 
 extension LayerDescription {
-    /// What to call it, for people: `group`, `feature`, `raster`.
+    /// The word for it in messages: `group`, `feature`, `raster`.
     var kindName: String { kind.source?.kindName ?? "group" }
 }
 
 extension SpatialReference {
-    /// Throws unless there is a number or a text of bearable length.
+    /// Throws unless it has a wkid, or a WKT within the size limit.
     fileprivate func checkForm() throws(Failure) {
         guard wkid != nil || wkt?.isEmpty == false else {
             throw Failure(.invalidParameter, "spatial reference: expected a wkid or WKT")
@@ -100,7 +100,7 @@ extension SpatialReference {
         guard (wkt?.utf8.count ?? 0) <= MapLimits.expressionBytes else {
             throw Failure(
                 .tooLarge,
-                "spatial reference: the most is \(MapLimits.expressionBytes) bytes of WKT")
+                "spatial reference: expected at most \(MapLimits.expressionBytes) bytes of WKT")
         }
     }
 }

@@ -4,7 +4,7 @@
 internal import CairnModel
 internal import Expression
 
-// What commands say of a layer's fields.
+// Decisions on the fields and the drawing of a layer.
 extension MapDecision {
     func setDisplayField(_ layer: LayerID, _ field: String?) throws(Failure) -> MapEvent? {
         let node = try featureLayer(layer)
@@ -35,7 +35,7 @@ extension MapDecision {
     ) throws(Failure) -> MapEvent? {
         let node = try featureLayer(layer)
         if let drawing { try check(drawing, of: node) }
-        // Nothing is said by a drawing that is as without one.
+        // A drawing equal to the default is not recorded.
         let known = drawing == LayerDrawing() ? nil : drawing
         if node.drawing == known { return nil }
         return .layerDrawingChanged(LayerDrawingChanged(layer: layer, drawing: known))
@@ -113,7 +113,7 @@ extension MapDecision {
         return name
     }
 
-    /// The field's name as the layer spells it; taken as it is while the layer is not loaded.
+    /// The field's name in the layer's spelling; unchanged while the layer is not loaded.
     private func fieldName(
         _ field: String, of node: LayerDescription, _ what: String
     ) throws(Failure) -> String {

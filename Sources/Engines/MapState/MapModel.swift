@@ -4,41 +4,39 @@
 internal import CairnModel
 internal import Geometry
 
-/// One map as its events made it: a tree of layers by number.
+/// One map, folded from its events: a tree of layers by number.
 struct MapModel: Hashable, Sendable {
     /// The name.
     let name: MapName
-    /// The last stream position folded in, from 0.
+    /// Position of the last folded event in the map's stream, from 0.
     private(set) var streamPosition: Int64
     /// The global position of that event.
     private(set) var lastChange: Int64
-    /// The lowest number no layer ever had.
+    /// The lowest unused layer number; numbers are not reused.
     private(set) var nextLayerID: LayerID = 0
     /// Top-level layers, bottom first.
     private(set) var rootLayers: [LayerID] = []
     /// Every layer and group.
     private(set) var layers: [LayerID: LayerDescription] = [:]
-    /// Folded names to numbers, to keep names unique.
+    /// Layer numbers by folded name, to keep names unique.
     private(set) var idsByName: [String: LayerID] = [:]
-    /// The lowest number no graphic of the layer ever had; absent before the first.
+    /// The lowest unused graphic number by layer; absent before the first.
     private(set) var nextGraphicIDs: [LayerID: Int64] = [:]
 
-    /// Of layers that have got another source: the global position of the last event that gave it
-    /// to them.
+    /// By layer with a replaced source: the global position of the last replacement.
     private(set) var sourceChanges: [LayerID: Int64] = [:]
 
-    /// Of layers whose load has not ended: the event that their next load event follows from, and
-    /// what all of it belongs to.
+    /// By layer that is loading: the cause and the correlation of its next load event.
     private(set) var loadCauses: [LayerID: EventCause] = [:]
 
-    /// The map as `MapCreated` leaves it.
+    /// The map after `MapCreated`.
     init(created event: MapCreated, at record: RecordedEvent) {
         name = event.name
         streamPosition = record.streamPosition
         lastChange = record.globalPosition
     }
 
-    /// The map as it was written down, with what follows from that.
+    /// Restores the map from a snapshot, with its derived state.
     init(
         _ form: Form, layers: [LayerID: LayerDescription], idsByName: [String: LayerID],
         nextGraphicIDs: [LayerID: Int64], loadCauses: [LayerID: EventCause],
@@ -56,7 +54,7 @@ struct MapModel: Hashable, Sendable {
         self.sourceChanges = sourceChanges
     }
 
-    /// The form in which two names are compared.
+    /// The form in which names are compared.
     static func folded(_ name: String) -> String { name.lowercased() }
 
     /// The children of a group, or the top level for nil; bottom first.
@@ -65,7 +63,7 @@ struct MapModel: Hashable, Sendable {
         return layers[parent]?.children ?? []
     }
 
-    /// The layer and all it holds, a group before its children, in drawing order.
+    /// The layer and its descendants, a group before its children, in drawing order.
     func subtree(of layer: LayerID) -> [LayerID] {
         var result: [LayerID] = []
         var pending = [layer]
@@ -76,7 +74,7 @@ struct MapModel: Hashable, Sendable {
         return result
     }
 
-    /// How many groups lie around whatever is put into `parent`: 0 at the top level.
+    /// Number of groups around a child of `parent`: 0 at the top level.
     func depth(inside parent: LayerID?) -> Int {
         var depth = 0
         var current = parent
@@ -87,7 +85,7 @@ struct MapModel: Hashable, Sendable {
         return depth
     }
 
-    /// How many groups the subtree nests: 0 for a layer, 1 for an empty group.
+    /// Levels of groups in the subtree: 0 for a layer, 1 for an empty group.
     func groupHeight(of layer: LayerID) -> Int {
         var height = 0
         var pending = [(id: layer, depth: 0)]
@@ -99,7 +97,7 @@ struct MapModel: Hashable, Sendable {
         return height
     }
 
-    /// The lowest number no graphic of the layer ever had.
+    /// The lowest unused graphic number of the layer.
     func nextGraphicID(in layer: LayerID) -> Int64 { nextGraphicIDs[layer] ?? 1 }
 
     /// The bottom-most layer.
@@ -113,7 +111,7 @@ struct MapModel: Hashable, Sendable {
         return nil
     }
 
-    /// The map as anybody may read it.
+    /// The public description of the map.
     func description(sequence: Int64) -> MapDescription {
         let basemap = basemap
         let properties = basemap.flatMap { layers[$0]?.properties }
@@ -128,7 +126,7 @@ struct MapModel: Hashable, Sendable {
 }
 
 extension MapModel {
-    /// The rectangle around a loaded layer's graphics; nil when there are none.
+    /// The bounding box of a loaded layer's graphics; nil without any.
     private func drawnExtent(of layer: LayerID?) -> Envelope? {
         guard let layer = layer.flatMap({ layers[$0] }), layer.properties != nil,
             let graphics = layer.graphics, !graphics.isEmpty
@@ -137,10 +135,10 @@ extension MapModel {
     }
 }
 
-// Every fault below means that the stream was not written by this code: the fold refuses it
+// Each failure below means that the stream was not written by this code: the fold rejects it
 // instead of guessing.
 extension MapModel {
-    /// Folds one event in; throws `Failure` (`corrupt`) when it cannot follow what came before.
+    /// Folds one event; throws `Failure` (`corrupt`) when it does not follow from the earlier ones.
     mutating func apply(_ event: MapEvent, at record: RecordedEvent) throws(Failure) {
         guard record.streamPosition == streamPosition + 1 else {
             throw corrupt(
@@ -276,7 +274,7 @@ extension MapModel {
             throw UnfitValue(reason: "there is no layer \(event.layer)")
         }
         if let parent = event.parent, subtree(of: event.layer).contains(parent) {
-            throw UnfitValue(reason: "group \(event.layer) would lie in itself")
+            throw UnfitValue(reason: "group \(event.layer) would contain itself")
         }
         try checkPlace(event.parent, event.index, taking: event.layer)
         takeOut(event.layer)
@@ -315,9 +313,9 @@ extension MapModel {
     private mutating func changeGraphics(
         _ layer: LayerID, _ body: (inout [Graphic]) throws(UnfitValue) -> Void
     ) throws(UnfitValue) {
-        // Taken out while it is changed, so that it is not copied.
+        // Removed during the change, to avoid a copy.
         guard var graphics = layers[layer]?.graphics else {
-            throw UnfitValue(reason: "\(layer) is no graphics layer")
+            throw UnfitValue(reason: "layer \(layer) is no graphics layer")
         }
         layers[layer].mutate { $0.graphics = [] }
         defer { layers[layer].mutate { $0.graphics = graphics } }
@@ -326,12 +324,12 @@ extension MapModel {
 
     private mutating func edit(_ event: FeaturesEdited, at sequence: Int64) throws(UnfitValue) {
         guard var edits = layers[event.layer]?.edits else {
-            throw UnfitValue(reason: "\(event.layer) takes no edits")
+            throw UnfitValue(reason: "layer \(event.layer) does not allow edits")
         }
         guard event.nextID >= edits.nextID ?? 0 else {
-            throw UnfitValue(reason: "an object id is given again")
+            throw UnfitValue(reason: "an object id is reused")
         }
-        // Taken out while they are changed, so that they are not copied.
+        // Removed during the change, to avoid a copy.
         layers[event.layer].mutate { $0.edits = nil }
         edits.nextID = event.nextID
         edits.sequence = sequence
@@ -349,7 +347,7 @@ extension MapModel {
 
     private mutating func compact(_ event: LayerCompacted) throws(UnfitValue) {
         guard let edits = layers[event.layer]?.edits else {
-            throw UnfitValue(reason: "\(event.layer) takes no edits")
+            throw UnfitValue(reason: "layer \(event.layer) does not allow edits")
         }
         layers[event.layer].mutate { layer in
             let count = layer.properties?.featureCount
@@ -384,7 +382,7 @@ extension MapModel {
         idsByName[Self.folded(name)] = layer
     }
 
-    /// Checks that the group exists and has a place of that index once `moved` is taken out.
+    /// Checks that the group exists and has a place of that index once `moved` is removed.
     private func checkPlace(
         _ parent: LayerID?, _ index: Int, taking moved: LayerID?
     ) throws(UnfitValue) {
@@ -415,7 +413,7 @@ extension MapModel {
 }
 
 extension [Graphic] {
-    /// The index of the graphic with that number; they stand in order of their numbers.
+    /// The index of the graphic with that number; graphics are sorted by number.
     func place(of graphic: Int64) -> Int? {
         var range = indices
         while let middle = range.isEmpty ? nil : range.lowerBound + range.count / 2 {
@@ -429,7 +427,7 @@ extension [Graphic] {
 }
 
 extension Optional {
-    /// Changes the wrapped value in place; nothing happens for nil.
+    /// Changes the wrapped value in place; no effect on nil.
     fileprivate mutating func mutate(_ body: (inout Wrapped) -> Void) {
         guard var value = take() else { return }
         body(&value)
@@ -438,7 +436,7 @@ extension Optional {
 }
 
 extension LayerDescription {
-    /// Sets the status with what belongs to it, and clears what does not.
+    /// Sets the status with its properties, and clears those of other states.
     fileprivate mutating func setLoad(
         _ status: LoadStatus, properties: LayerProperties? = nil, error: Failure? = nil
     ) {
@@ -449,7 +447,7 @@ extension LayerDescription {
 }
 
 extension LayerProperties {
-    /// Grows the extent around features; in degrees it is known only where the layer is in degrees.
+    /// Extends the bounding box by features; that in degrees is known only for a layer in degrees.
     fileprivate mutating func extend(to features: [EditedFeature]) {
         guard !features.isEmpty else { return }
         let all = features.reduce(extent ?? .empty) { $0.union($1.shape?.envelope ?? .empty) }

@@ -4,33 +4,33 @@
 public import CairnModel
 internal import Geometry
 
-/// What bounds a map.
+/// Limits of a map.
 public enum MapLimits {
-    /// The most maps in a site.
+    /// Maps in a site.
     public static let maps = 10_000
-    /// The most layers and groups in a map.
+    /// Layers and groups in a map.
     public static let layers = 10_000
-    /// The most groups around a layer, and so the deepest nesting of groups.
+    /// Nesting depth of groups.
     public static let groupDepth = 32
-    /// The longest layer name in UTF-8 bytes.
+    /// Length of a layer name in UTF-8 bytes.
     public static let layerNameBytes = 255
-    /// The most field aliases of a layer.
+    /// Field aliases of a layer.
     public static let aliases = 1_000
-    /// The longest definition expression in UTF-8 bytes.
+    /// Length of a definition expression in UTF-8 bytes.
     public static let expressionBytes = 16_384
-    /// The most graphics on a layer.
+    /// Graphics on a layer.
     public static let graphics = 10_000
-    /// The most coordinates of a graphic.
+    /// Coordinates of a graphic.
     public static let coordinatesPerGraphic = 10_000
-    /// The most coordinates of all graphics of a layer.
+    /// Coordinates of all graphics of a layer.
     public static let coordinatesPerLayer = 1_000_000
-    /// The most attributes of a graphic.
+    /// Attributes of a graphic.
     public static let attributesPerGraphic = 100
-    /// The most bytes of a graphic's attributes, a number counting eight.
+    /// Size of a graphic's attributes in bytes, a number counting eight.
     public static let attributeBytes = 65_536
-    /// The most features that one command adds or changes.
+    /// Features that one command adds or changes.
     public static let editsPerCommand = 2_000
-    /// The most features of a layer whose edits wait to become part of its dataset.
+    /// Changed features of a layer whose edits await compaction into its dataset.
     public static let changedFeatures = 20_000
     /// The greatest magnitude of a graphic's ordinate.
     public static let ordinate = Coordinate.bound
@@ -39,15 +39,15 @@ public enum MapLimits {
 }
 
 extension MapsState {
-    /// The events that carry the command out, in order; none when everything is so already.
+    /// The events of a command, in order; none when it changes nothing.
     ///
     /// The state is not changed: append the events to the map's stream, expecting
-    /// ``streamPosition(of:)``, and fold what the log recorded. Whether the command was carried out
-    /// before is asked first, with ``outcome(of:)``.
+    /// ``streamPosition(of:)``, and fold the recorded ones. A repeated command is recognised first,
+    /// with ``outcome(of:)``.
     ///
-    /// Throws `Failure`, one sentence for whoever asked: `notFound` (map, layer, group), `conflict`
+    /// Throws `Failure`, one sentence for the user: `notFound` (map, layer, group), `conflict`
     /// (name taken, a group inside itself, nothing to retry), `invalidParameter` (index, scale
-    /// range, expression, field, name), `tooLarge` (a bound of ``MapLimits``).
+    /// range, expression, field, name), `tooLarge` (a limit of ``MapLimits``).
     public func decide(_ request: MapCommandRequest) throws(Failure) -> [MapEvent] {
         if case .createMap = request.command { return [try decideCreation(of: request.map)] }
         guard let model = models[request.map] else {
@@ -56,12 +56,12 @@ extension MapsState {
         return try MapDecision(model: model).decide(request.command).map { [$0] } ?? []
     }
 
-    /// The event that carries out edits of a layer's features, and what comes of each of them; no
-    /// event when none can be done.
+    /// The event of edits of a layer's features, with the result of each edit; no event when none
+    /// succeeds.
     ///
     /// `features` lends the features of a dataset as they were before any edit. Throws as
-    /// ``decide(_:)`` what concerns them all, `unavailable` for a layer that is not loaded, and
-    /// what `features` throws.
+    /// ``decide(_:)`` for errors of the whole command, `unavailable` for a layer that is not
+    /// loaded, and what `features` throws.
     public func decide(
         _ edits: FeatureEdits, of layer: LayerID, in map: MapName,
         features: (ContentID) throws(Failure) -> any DatasetFeatures
@@ -73,12 +73,12 @@ extension MapsState {
         return (event, results[0])
     }
 
-    /// The one event that carries out edits of several layers, and what comes of each of them in
-    /// each layer; no event when none can be done.
+    /// The one event of edits of several layers, with the result of each edit in each layer; no
+    /// event when none succeeds.
     ///
-    /// Where the edits of a layer are atomic, so are all: one that cannot be done undoes those of
-    /// every layer. Throws as ``decide(_:of:in:features:)``, and `invalidParameter` for no layer
-    /// and one that is named twice.
+    /// Where the edits of one layer are atomic, all are: a failed edit undoes those of every layer.
+    /// Throws as ``decide(_:of:in:features:)``, and `invalidParameter` for an empty or duplicate
+    /// list of layers.
     public func decide(
         _ edits: [LayerFeatureEdits], in map: MapName,
         features: (LayerID, ContentID) throws(Failure) -> any DatasetFeatures
@@ -87,12 +87,13 @@ extension MapsState {
             throw Failure(.notFound, "there is no map '\(map)'")
         }
         guard !edits.isEmpty else {
-            throw Failure(.invalidParameter, "no layer is named whose features are to be edited")
+            throw Failure(.invalidParameter, "the list of layers to edit is empty")
         }
         var named: Set<LayerID> = []
         for each in edits where !named.insert(each.layer).inserted {
             throw Failure(
-                .invalidParameter, "layer \(each.layer) is named twice: all its edits go together")
+                .invalidParameter,
+                "layer \(each.layer) occurs twice: expected all its edits together")
         }
         try FeatureDecision.checkCount(edits.map(\.edits))
         var decisions: [FeatureDecision] = []
@@ -128,7 +129,7 @@ extension MapsState {
     }
 }
 
-/// Decides commands on one map; every accepted command is one event, or none.
+/// Decides commands on one map; an accepted command is one event, or none.
 struct MapDecision {
     let model: MapModel
 
@@ -166,7 +167,7 @@ struct MapDecision {
         case .setEditable(let layer, let isEditable):
             try setEditable(try featureLayer(layer), isEditable)
         case .editFeatures, .editLayers:
-            throw Failure(.internal, "features are edited where their dataset is at hand")
+            throw Failure(.internal, "edits of features need their dataset")
         case .retryLoad(let layer): try retryLoad(layer)
         case .setSource(let layer, let source): try setSource(layer, source)
         case .addGraphic(let layer, let shape, let attributes, let zIndex):
@@ -228,7 +229,7 @@ struct MapDecision {
         return .layerScaleRangeChanged(LayerScaleRangeChanged(layer: layer, scaleRange: range))
     }
 
-    /// Throws `invalidParameter` for limits that no scale lies between.
+    /// Throws `invalidParameter` for an empty scale range.
     func check(_ range: ScaleRange) throws(Failure) {
         for (name, scale) in [("minScale", range.minScale), ("maxScale", range.maxScale)] {
             guard scale.isFinite, scale >= 0 else {
@@ -285,8 +286,8 @@ struct MapDecision {
         guard source.isGraphics == (node.graphics != nil) else {
             throw Failure(
                 .invalidParameter,
-                "layer \(layer) ('\(node.name)') is a \(node.kindName) layer: what is drawn on a "
-                    + "graphics layer lies in the map, so it cannot change to or from one")
+                "layer \(layer) ('\(node.name)') is a \(node.kindName) layer: the content of a "
+                    + "graphics layer is in the map, so a layer cannot change to or from one")
         }
         return .layerSourceChanged(LayerSourceChanged(layer: layer, source: source))
     }
@@ -309,7 +310,7 @@ struct MapDecision {
         return node
     }
 
-    /// Throws unless a WHERE clause means something on the layer.
+    /// Throws for a layer without fields, on which a WHERE clause has no meaning.
     private func checkHasFields(_ node: LayerDescription) throws(Failure) {
         guard node.kind.source?.hasFields == true else {
             throw Failure(

@@ -4,9 +4,9 @@
 public import CairnModel
 internal import FoundationEssentials
 
-// What is hashed and compared of maps and locators. A field that is added to a form is left out
-// where it has its first value, so that the hashes of older logs stay what they were; anything else
-// is a new `StateHash.form`.
+// The canonical form of maps and locators for hashes and comparisons. A new field of a form is
+// omitted at its initial value, so that the hashes of older logs do not change; any other change
+// requires a new `StateHash.form`.
 extension MapsState {
     /// The hash of every map, every locator's name and the outcomes of the last commands.
     public func hash() throws(Failure) -> StateHash {
@@ -31,7 +31,7 @@ extension MapsState {
         return parts
     }
 
-    /// One map in its canonical form; nil when there is none.
+    /// One map in its canonical form; nil when it does not exist.
     public func part(of name: MapName) throws(Failure) -> StatePart? {
         guard let model = models[name] else { return nil }
         return try StatePart(
@@ -53,14 +53,14 @@ private struct OutcomeForm: Encodable {
     }
 }
 
-/// Everything of a map that can be read, or that decides what may happen to it next.
+/// Everything of a map that can be read, or that affects later decisions.
 private struct MapForm: Encodable {
     var name: MapName
     var streamPosition: Int64
     var lastChange: Int64
     var nextLayer: LayerID
     var rootLayers: [LayerID]
-    /// By number, as text: JSON sorts keys and not list elements.
+    /// By number, as text: JSON sorts keys, not list elements.
     var layers: [String: LayerDescription]
     var nextGraphic: [String: Int64]
 

@@ -9,7 +9,7 @@ extension MapsState: Snapshotted {
     public static var snapshotName: String { "maps" }
     /// See `Snapshotted`.
     public static var snapshotForm: Int { 2 }
-    /// The last event folded in.
+    /// Sequence number of the last folded event.
     public var foldedThrough: Int64 { sequence }
     /// Maps, each with its layers, and locators.
     public var pieceCount: Int {
@@ -29,7 +29,7 @@ extension MapsState: Snapshotted {
         return pieces
     }
 
-    /// The state that gave these pieces; throws `Failure` for what no state gives.
+    /// Restores the state from its pieces; throws `Failure` for malformed ones.
     public init(pieces: [Data]) throws(Failure) {
         self.init()
         for data in pieces {
@@ -54,7 +54,7 @@ extension MapsState: Snapshotted {
         case locator(PublishedLocator)
     }
 
-    /// What came of a command.
+    /// The outcome of a command.
     struct Outcome: Codable {
         var command: UUID
         var result: MapCommandResult
@@ -62,7 +62,7 @@ extension MapsState: Snapshotted {
 }
 
 extension MapModel {
-    /// Everything of a map, its layers as a list: a long JSON object is slow to look things up in.
+    /// The form of a map, its layers as a list: lookups in a long JSON object are slow.
     struct Form: Codable {
         var name: MapName
         var streamPosition: Int64
@@ -96,7 +96,7 @@ extension MapModel {
         }
     }
 
-    /// The map that gave this form; throws `corrupt` for a form that no map gives.
+    /// Restores the map; throws `corrupt` for a malformed form.
     init(_ form: Form) throws(Failure) {
         let layers = Dictionary(
             form.layers.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })

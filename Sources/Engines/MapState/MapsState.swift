@@ -4,17 +4,17 @@
 public import CairnModel
 public import FoundationEssentials
 
-/// All maps of a site, and the names of its locators, as the log up to one sequence number made
-/// them.
+/// All maps of a site, and the names of its locators, folded from the log up to one sequence
+/// number.
 ///
 /// A value: the same events in the same order always give an equal state. It has no clock, no
 /// socket and no randomness, so a service, a reader and a replay share it. Copies are cheap (copy
 /// on write).
 public struct MapsState: Hashable, Sendable {
-    /// The global position up to which the log is folded in; 0 for the empty log.
+    /// The global position up to which the log is folded; 0 for the empty log.
     public private(set) var sequence: Int64 = 0
 
-    /// The global position of the last event of ``categories`` folded in; 0 when there was none.
+    /// The global position of the last folded event of ``categories``; 0 without one.
     public private(set) var lastEvent: Int64 = 0
 
     private(set) var models: [MapName: MapModel] = [:]
@@ -33,12 +33,13 @@ public struct MapsState: Hashable, Sendable {
     /// The categories whose streams are folded; events of all others change nothing.
     public static let categories = ["map", "locator"]
 
-    /// Folds one record in.
+    /// Folds one record.
     ///
-    /// Records come in rising order of global position; one that was folded already is passed over,
-    /// so overlapping reads do no harm. Records of other categories only move ``sequence``.
+    /// Records come in rising order of global position; a record that was folded already is
+    /// skipped, so overlapping reads are harmless. Records of other categories only advance
+    /// ``sequence``.
     ///
-    /// Throws `Failure`: `corrupt` when the record does not follow from those before it (a gap in
+    /// Throws `Failure`: `corrupt` when the record does not follow from the earlier ones (a gap in
     /// its stream, an unknown layer), `newerVersion` for a type or schema this build does not know.
     /// The state is then unchanged.
     public mutating func apply(_ record: RecordedEvent) throws(Failure) {
@@ -53,13 +54,14 @@ public struct MapsState: Hashable, Sendable {
         sequence = record.globalPosition
     }
 
-    /// States that the log holds no event of ``categories`` after ``sequence`` up to `position`.
+    /// Advances to a watermark: the log holds no event of ``categories`` after ``sequence`` up to
+    /// `position`.
     ///
     /// `position` becomes the new sequence; a lower one changes nothing.
     public mutating func advance(to position: Int64) { sequence = max(sequence, position) }
 
-    /// These maps with the locators of another state, for a reader that follows the two categories
-    /// apart; it is known up to the lower of the two sequence numbers.
+    /// These maps with the locators of another state, for a reader with a subscription per
+    /// category; valid up to the lower of the two sequence numbers.
     public func joined(withLocatorsOf other: MapsState) -> MapsState {
         var state = self
         state.locators = other.locators
@@ -68,8 +70,7 @@ public struct MapsState: Hashable, Sendable {
         return state
     }
 
-    /// One map of this state with nothing beside it, to fold that map's further events into; nil
-    /// when there is no such map.
+    /// One map of this state alone, to fold that map's further events into; nil for an unknown map.
     public func alone(_ name: MapName) -> MapsState? {
         guard let model = models[name] else { return nil }
         var state = MapsState()
@@ -79,9 +80,9 @@ public struct MapsState: Hashable, Sendable {
         return state
     }
 
-    /// This state as it was at an earlier sequence number, where nothing was folded in since.
+    /// This state at an earlier sequence number, where nothing was folded since.
     ///
-    /// Nil when an event after `position` has changed it, or `position` lies ahead of ``sequence``.
+    /// Nil when an event after `position` has changed it, or `position` exceeds ``sequence``.
     public func asOf(_ position: Int64) -> MapsState? {
         guard lastEvent <= position, position <= sequence else { return nil }
         var state = self
@@ -90,34 +91,33 @@ public struct MapsState: Hashable, Sendable {
     }
 
     /// The map of exactly that name at this ``sequence``, or at its last change where the locators
-    /// are not known as far as that; nil when there is none.
+    /// are not known as far; nil when it does not exist.
     ///
-    /// Costs a copy of every layer: keep it while ``lastChange(of:)`` stays the same.
+    /// Costs a copy of every layer: cache it while ``lastChange(of:)`` stays the same.
     public func map(named name: MapName) -> MapDescription? {
         models[name].map { $0.description(sequence: max(sequence, $0.lastChange)) }
     }
 
-    /// One layer or group of a map; nil when there is none.
+    /// One layer or group of a map; nil when it does not exist.
     public func layer(_ layer: LayerID, in map: MapName) -> LayerDescription? {
         models[map]?.layers[layer]
     }
 
-    /// The global position of the last event of the map; nil when there is no such map.
+    /// The global position of the last event of the map; nil for an unknown map.
     public func lastChange(of name: MapName) -> Int64? { models[name]?.lastChange }
 
-    /// The global position of the last event of any map; nil when there is no map.
+    /// The global position of the last event of any map; nil without maps.
     public var lastMapChange: Int64? { models.values.lazy.map(\.lastChange).max() }
 
-    /// The position of the map's last event in its own stream: what an append expects.
+    /// The position of the map's last event in its own stream, which an append expects.
     ///
-    /// Nil when there is no such map.
+    /// Nil for an unknown map.
     public func streamPosition(of name: MapName) -> Int64? { models[name]?.streamPosition }
 
     /// The names of all maps, in byte order.
     public var mapNames: [MapName] { models.keys.sorted() }
 
-    /// The locator published last under that name, letter case apart (ASCII); nil when there is
-    /// none.
+    /// The latest published locator of that name, ignoring ASCII case; nil when it does not exist.
     public func locator(named name: String) -> LocatorPublished? {
         if let exact = locators[name] { return exact.event }
         let wanted = name.lowercased()
@@ -128,13 +128,12 @@ public struct MapsState: Hashable, Sendable {
     /// The names of all locators, in byte order.
     public var locatorNames: [String] { locators.keys.sorted() }
 
-    /// What came of a command that was carried out before: the answer to its repetition.
+    /// The outcome of an earlier command, which answers its repetition.
     ///
     /// Nil when the command is not among the last ``rememberedCommands``.
     public func outcome(of command: UUID) -> MapCommandResult? { outcomes[command] }
 
-    /// What the next event of a layer's load follows from; nil where it has no load under way or to
-    /// come.
+    /// The cause of a layer's next load event; nil where it has no load in progress or pending.
     public func loadCause(of layer: LayerID, in map: MapName) -> EventCause? {
         models[map]?.loadCauses[layer]
     }
@@ -152,7 +151,7 @@ public struct MapsState: Hashable, Sendable {
         return parts
     }
 
-    /// The locators, each with where it was published last.
+    /// The locators, each with its latest publication.
     var publishedLocators: [PublishedLocator] { Array(locators.values) }
 
     mutating func restore(_ model: MapModel) { models[model.name] = model }
@@ -165,10 +164,9 @@ public struct MapsState: Hashable, Sendable {
         for outcome in outcomes { self.outcomes.note(outcome.command, outcome.result) }
     }
 
-    /// How many commands ``outcome(of:)`` remembers.
+    /// Capacity of ``outcome(of:)``, in commands.
     ///
-    /// The log refuses a repetition that comes later,
-    /// because a command's event id follows from the command's.
+    /// The log rejects a later repetition, because an event's id is derived from its command's.
     public static let rememberedCommands = 4096
 
     private mutating func applyMapEvent(_ record: RecordedEvent) throws(Failure) {
@@ -200,7 +198,7 @@ public struct MapsState: Hashable, Sendable {
 
     private mutating func note(_ event: MapEvent, _ record: RecordedEvent) {
         let metadata = record.event.metadata
-        // What a command leads to later, a load, belongs to it and was caused by an event.
+        // A late effect of a command, a load, correlates with it and was caused by an event.
         guard let command = metadata.causation, metadata.correlation ?? command == command else {
             return
         }
@@ -233,15 +231,15 @@ public struct MapsState: Hashable, Sendable {
     }
 }
 
-/// What an event follows from.
+/// The cause of an event.
 public struct EventCause: Hashable, Sendable, Codable {
-    /// The event's id.
+    /// The id of the causing event.
     public var event: UUID
-    /// The command that all of it belongs to, where that is known.
+    /// The command it correlates with, where that is known.
     public var correlation: UUID?
 }
 
-/// The last outcomes by command id, oldest forgotten first.
+/// The last outcomes by command id, first in first out.
 private struct RecentOutcomes: Hashable, Sendable {
     private var results: [UUID: MapCommandResult] = [:]
     private var order: [UUID] = []

@@ -3,42 +3,42 @@
 
 public import CairnModel
 
-/// When which map changed: enough to tell which past states are the same.
+/// An index of the changes of maps, which identifies equal past states.
 ///
-/// It may begin behind a state that was folded elsewhere, and knows then what has changed since. It
-/// takes some 24 bytes of memory for each event of a map that it knows.
+/// It may start from a restored state, and then covers the later changes. It takes some 24 bytes of
+/// memory for each covered event.
 public struct ChangeIndex: Sendable {
-    /// What is known of a map at a sequence number.
+    /// The last change of a map before a sequence number.
     public enum Change: Hashable, Sendable {
-        /// The global position of its last change until then.
+        /// The global position of the change.
         case at(Int64)
-        /// There was no such map yet.
+        /// The map did not exist yet.
         case never
-        /// It lies before what is known.
+        /// The sequence number precedes the index.
         case unknown
     }
 
-    /// The last change of the state that it began behind; 0 where it knows every event of a map
-    /// from the log's first on.
+    /// The last change of the state that the index starts from; 0 where it covers the whole log.
     private var start: Int64 = 0
-    /// Of every known event of a map, rising.
+    /// Positions of all covered events, rising.
     private var positions: [Int64] = []
-    /// When it was recorded, microseconds; where the log's clock went back, the latest until then.
+    /// Their times, in microseconds; after a clock step backwards, the latest until then.
     private var times: [Int64] = []
     private var byMap: [MapName: [Int64]] = [:]
-    /// Times before those, and the changes they mean: what was searched lately, the latest last.
+    /// Ranges of earlier times with the changes they resolve to: a cache of searches, the latest
+    /// last.
     private var searched: [(moments: ClosedRange<Int64>, position: Int64)] = []
-    /// The most of them that are kept.
+    /// Capacity of that cache.
     private static let searchLimit = 64
 
-    /// Nothing has changed yet.
+    /// Creates an empty index.
     public init() {}
 
-    /// Begins with the last change of each map of a state.
+    /// Starts from the last change of each map of a state.
     ///
     /// - Parameters:
     ///   - state: Maps folded up to its sequence number.
-    ///   - time: When the last change of all its maps was recorded; nil where that is not known.
+    ///   - time: When the last change of any of its maps was recorded; nil where that is unknown.
     public init(behind state: MapsState, changedAt time: Timestamp?) {
         guard let last = state.lastMapChange else { return }
         start = last
@@ -49,8 +49,7 @@ public struct ChangeIndex: Sendable {
         for name in state.mapNames { byMap[name] = state.lastChange(of: name).map { [$0] } }
     }
 
-    /// Takes a record into account; those of other categories, and those known already, are passed
-    /// over.
+    /// Indexes a record; those of other categories, and those already covered, are skipped.
     public mutating func note(_ record: RecordedEvent) {
         guard record.stream.category == "map", record.globalPosition > positions.last ?? start,
             let name = MapName(rawValue: String(record.stream.rawValue.dropFirst(4)))
@@ -62,7 +61,7 @@ public struct ChangeIndex: Sendable {
 
     /// The last change of a map up to `position`.
     public func lastChange(of map: MapName, upTo position: Int64) -> Change {
-        // Maps are never removed: one that the state did not have came later.
+        // Maps are never removed: one that the state did not have is newer.
         guard let changes = byMap[map] else { return .never }
         let count = Self.count(changes, upTo: position)
         if count > 0 { return .at(changes[count - 1]) }
@@ -70,28 +69,28 @@ public struct ChangeIndex: Sendable {
     }
 
     /// The last change of any map recorded at or before a moment: 0 when there was none yet, nil
-    /// where it lies before what is known and was not searched of late.
+    /// where it precedes the index and the cache.
     public func position(at time: Timestamp) -> Int64? {
         let count = Self.count(times, upTo: time.microseconds)
         if count > 0 { return positions[count - 1] }
         return start == 0 ? 0 : searched.last { $0.moments.contains(time.microseconds) }?.position
     }
 
-    /// The search of the log for what ``position(at:)`` does not know.
+    /// A search of the log for a moment that ``position(at:)`` cannot resolve.
     public func search(at time: Timestamp) -> MomentSearch {
         let end = positions.first == start ? start : start + 1
         return MomentSearch(
             at: time, before: end, recordedAt: times.first.map(Timestamp.init(microseconds:)))
     }
 
-    /// Remembers what a search that has ended found, in place of the oldest where there are many.
+    /// Caches the result of a completed search, evicting the oldest.
     public mutating func note(_ search: MomentSearch) {
         guard position(at: search.time) == nil else { return }
         if searched.count == Self.searchLimit { searched.removeFirst() }
         searched.append((search.sameMoments, search.position))
     }
 
-    /// How many of the rising numbers are at most `limit`.
+    /// Number of elements at most `limit` in a rising list.
     private static func count(_ numbers: [Int64], upTo limit: Int64) -> Int {
         var (low, high) = (0, numbers.count)
         while low < high {
@@ -102,14 +101,14 @@ public struct ChangeIndex: Sendable {
     }
 }
 
-/// Past states of single maps that were asked for lately.
+/// Cache of past states of single maps.
 ///
-/// A state is known by the map's last change before it, so all sequence numbers up to the next
-/// change share it. Bounded by states and by the layers in them.
+/// The key is the map's last change, so all sequence numbers up to the next change share an entry.
+/// Bounded by states and by the layers in them.
 public struct PastMaps: Sendable {
-    /// The most states kept.
+    /// Capacity in states.
     public static let limit = 64
-    /// The most layers in all of them, one state excepted.
+    /// Capacity in layers of all of them, one state excepted.
     public static let layerLimit = 20_000
 
     private struct Key: Hashable {
@@ -118,10 +117,10 @@ public struct PastMaps: Sendable {
     }
 
     private struct Entry {
-        /// Of this map alone.
+        /// The state of this map alone.
         var state: MapsState
         var description: MapDescription
-        /// The map is known not to have changed again up to there.
+        /// Up to where the map is known not to change again.
         var through: Int64
         var lastUse: UInt64
     }
@@ -130,10 +129,10 @@ public struct PastMaps: Sendable {
     private var uses: UInt64 = 0
     private var layerCount = 0
 
-    /// Nothing was asked for yet.
+    /// Creates an empty cache.
     public init() {}
 
-    /// The map after that change, if it is at hand.
+    /// The map after that change, if cached.
     public mutating func description(of map: MapName, after change: Int64) -> MapDescription? {
         let key = Key(map: map, change: change)
         guard let found = entries[key]?.description else { return nil }
@@ -142,8 +141,7 @@ public struct PastMaps: Sendable {
         return found
     }
 
-    /// The map at a position whose last change before it is not known, and that change, if they are
-    /// at hand.
+    /// The map at a position whose last change is not known, with that change, if cached.
     public mutating func description(
         of map: MapName, covering position: Int64
     ) -> (map: MapDescription, change: Int64)? {
@@ -156,14 +154,13 @@ public struct PastMaps: Sendable {
         return (known, key.change)
     }
 
-    /// The latest state at hand of that map before a change, to fold on from.
+    /// The latest cached state of that map before a change, to resume the fold from.
     public func state(of map: MapName, before change: Int64) -> MapsState? {
         entries.filter { $0.key.map == map && $0.key.change < change }
             .max { $0.key.change < $1.key.change }?.value.state
     }
 
-    /// Keeps a state that holds this map alone, after its change at `change`; it has not changed
-    /// again up to `through`.
+    /// Caches a state of this map alone, after its change at `change` and up to `through`.
     public mutating func keep(
         _ state: MapsState, _ description: MapDescription, after change: Int64,
         through: Int64? = nil

@@ -4,38 +4,37 @@
 internal import Cairo
 internal import Geometry
 
-/// Works out how much of each pixel closed pieces cover, and paints that.
+/// Computes the coverage of each pixel by closed rings, and paints it.
 ///
-/// Coordinates are rounded to 1/256 of a pixel; all after that is exact in whole numbers, so two
+/// Coordinates are rounded to 1/256 of a pixel; all later arithmetic is exact in integers, so two
 /// areas that share a border cover its pixels once together. Each edge adds, in each row, the area
-/// between itself and the row's right end, as a difference from one pixel to the next; sums along
-/// the row are the coverage. It is the method of FreeType's smooth rasteriser (`ftgrays.c`) on a
-/// dense grid, as in Raph Levien's font-rs: no cells to be found and sorted.
+/// between itself and the row's right end, as a difference from one pixel to the next; prefix sums
+/// along the row are the coverage. It is the method of FreeType's smooth rasteriser (`ftgrays.c`)
+/// on a dense grid, as in Raph Levien's font-rs, without cells to find and sort.
 struct CoverageGrid {
     private let width: Int
     private let height: Int
     private var edges: [Edge] = []
-    /// Of the edges, in 1/256 pixel.
+    /// Vertical range of the edges, in 1/256 pixel.
     private var bottom = Int32.min
     private var top = Int32.max
-    /// Differences of some rows, two columns more than the picture; all 0 between shapes.
+    /// Difference buffer of some rows, two columns wider than the picture; all 0 between shapes.
     private var differences: [Int32] = []
     /// First and last touched column of those rows.
     private var touched: [(first: Int32, last: Int32)] = []
     private var mask: CoverageMask
 
-    /// In 1/256 pixel.
+    /// An edge, in 1/256 pixel.
     private struct Edge {
         var x0, y0, x1, y1: Int32
 
-        /// As high, at one place.
+        /// A vertical edge of the same height at `x`.
         func at(x: Int) -> Edge { Edge(x0: Int32(x), y0: y0, x1: Int32(x), y1: y1) }
     }
 
-    /// A pixel that is covered wholly: 256 rows high, twice 256 columns wide.
+    /// Value of a fully covered pixel: 256 rows high, twice 256 columns wide.
     private static let full: Int32 = 256 * 512
-    /// At most so many pixels are worked out at a time, a few rows of a large picture: what fits in
-    /// a cache.
+    /// Limit of pixels per pass, a few rows of a large picture: the size of a cache.
     private static let bandPixels = 1 << 20
 
     init(width: Int, height: Int) {
@@ -44,10 +43,10 @@ struct CoverageGrid {
         mask = CoverageMask(width: width)
     }
 
-    /// Whether nothing was added since the last paint.
+    /// Whether there are no edges to paint.
     var isEmpty: Bool { edges.isEmpty }
 
-    /// Adds a closed piece; from its last place it goes back to the first.
+    /// Adds a ring, which is closed from its last coordinate to the first.
     mutating func add(ring: [Coordinate]) {
         guard var last = ring.last else { return }
         for place in ring {
@@ -56,7 +55,7 @@ struct CoverageGrid {
         }
     }
 
-    /// Adds a part of a closed piece's border, in pixels, y down; the caller closes the piece.
+    /// Adds an edge in pixels, y down; the caller closes the ring.
     mutating func add(from start: Coordinate, to end: Coordinate) {
         let edge = Edge(
             x0: Self.fixed(start.x), y0: Self.fixed(start.y), x1: Self.fixed(end.x),
@@ -67,17 +66,16 @@ struct CoverageGrid {
         edges.append(edge)
     }
 
-    /// Far away is only far away.
+    /// Rounds to 1/256 pixel, clamping far coordinates.
     ///
-    /// Rounded up at the half; truncation of what is above 0 is one
-    /// instruction, which `rounded` is not.
+    /// Halves round up; truncation of a positive number is one instruction, unlike `rounded`.
     private static func fixed(_ ordinate: Double) -> Int32 {
         let offset = 1 << 30
         let value = max(-4e6, min(4e6, ordinate)) * 256
         return Int32(truncatingIfNeeded: Int(value + (Double(offset) + 0.5)) - offset)
     }
 
-    /// Paints what the pieces enclose, and forgets them.
+    /// Paints the enclosed area, and clears the edges.
     mutating func paint(_ color: PaintColor, _ rule: Canvas.FillRule, on canvas: Canvas) {
         let rows = (Int(top) >> 8..<(max(Int(top), Int(bottom)) + 255) >> 8)
             .clamped(to: 0..<height)
@@ -101,7 +99,7 @@ struct CoverageGrid {
 
     // MARK: Edges to differences
 
-    /// Adds what an edge covers in the band's rows; what lies left of the picture counts at its
+    /// Accumulates an edge in the rows of a band; parts to the left of the picture count at its
     /// border.
     private mutating func sum(_ edge: Edge, _ band: Range<Int>) {
         let limit = width << 8
@@ -109,7 +107,7 @@ struct CoverageGrid {
         if max(x0, x1) <= 0 { return sumWithin(edge.at(x: 0), band) }
         if min(x0, x1) >= limit { return sumWithin(edge.at(x: limit), band) }
         if min(x0, x1) >= 0 && max(x0, x1) <= limit { return sumWithin(edge, band) }
-        // Cut where it crosses a border of the picture.
+        // Split where it crosses a border of the picture.
         let border = min(x0, x1) < 0 ? 0 : limit
         let (y0, y1) = (Int(edge.y0), Int(edge.y1))
         let y = Int32(y0 + (border - x0) * (y1 - y0) / (x1 - x0))
@@ -117,10 +115,10 @@ struct CoverageGrid {
         sum(Edge(x0: Int32(border), y0: y, x1: edge.x1, y1: edge.y1), band)
     }
 
-    /// Adds an edge between the picture's left and right border, row by row.
+    /// Accumulates an edge between the picture's left and right border, row by row.
     private mutating func sumWithin(_ edge: Edge, _ band: Range<Int>) {
         let isDown = edge.y0 < edge.y1
-        // From the upper end on; the sign says which way it goes.
+        // From the upper end on; the sign gives the direction.
         let (upper, lower) = isDown ? (edge.y0, edge.y1) : (edge.y1, edge.y0)
         let (start, end) = isDown ? (edge.x0, edge.x1) : (edge.x1, edge.x0)
         let sign: Int32 = isDown ? 1 : -1
@@ -141,7 +139,7 @@ struct CoverageGrid {
         }
     }
 
-    /// Adds a part of an edge that lies in one row, `height` high, from `x0` to `x1`.
+    /// Accumulates a part of an edge within one row, `height` high, from `x0` to `x1`.
     private mutating func sumRow(
         _ row: Int, _ x0: Int32, _ x1: Int32, _ height: Int32, _ sign: Int32
     ) {
@@ -154,7 +152,7 @@ struct CoverageGrid {
             put(base + Int(first), height &* sign, (low & 255) + (high & 255))
             return
         }
-        // Which end is the upper one makes no difference to the area.
+        // The area does not depend on which end is the upper one.
         let length = Int(high - low)
         var done: Int32 = 0
         var from = low & 255
@@ -167,9 +165,9 @@ struct CoverageGrid {
         put(base + Int(last), (height - done) &* sign, high & 255)
     }
 
-    /// An edge in one pixel, `columns` the sum of where it begins and ends there.
+    /// Accumulates an edge within one pixel; `columns` is the sum of its start and end column.
     private mutating func put(_ index: Int, _ height: Int32, _ columns: Int32) {
-        // Wraps around only where thousands of pieces lie on each other: a wrong shade, no trap.
+        // Wraps around only at thousands of overlapping rings: a wrong shade, no trap.
         differences[index] &+= height &* (512 - columns)
         differences[index + 1] &+= height &* columns
     }

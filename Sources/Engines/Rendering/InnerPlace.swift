@@ -3,9 +3,9 @@
 
 internal import Geometry
 
-/// The place inside rings that is farthest from all of them: the pole of inaccessibility.
+/// The pole of inaccessibility: the place inside rings that is farthest from all of them.
 ///
-/// Squares are halved again where they may still hold a better place (Garcia-Castellanos and
+/// Squares are subdivided while they may still contain a better place (Garcia-Castellanos and
 /// Lombardo, 2007, in the form of Mapbox's polylabel).
 struct InnerPlace {
     /// The place.
@@ -13,15 +13,14 @@ struct InnerPlace {
     /// Its distance to the nearest ring.
     let distance: Double
 
-    /// The most squares that are looked at.
+    /// Limit of squares examined.
     private static let squareLimit = 600
 
-    /// Nil where nothing is inside.
+    /// Finds the place; nil for an empty interior.
     ///
     /// - Parameters:
-    ///   - rings: Closed; even-odd decides what is inside.
-    ///   - precision: A place that is better by less is not looked for, in the rings' units; above
-    ///     0.
+    ///   - rings: Closed; the even-odd rule decides the interior.
+    ///   - precision: The smallest improvement worth a search, in the rings' units; above 0.
     init?(_ rings: [[Coordinate]], precision: Double) {
         let bounds = Shape.polygon(rings: rings).envelope
         let side = min(bounds.width, bounds.height)
@@ -30,7 +29,7 @@ struct InnerPlace {
         var best: Square?
         func look(_ square: Square) { if square.distance > best?.distance ?? 0 { best = square } }
         look(Square(bounds.center, half: 0, rows))
-        // Long areas begin with many squares; few are wanted.
+        // Elongated areas would start with many squares.
         let step = max(side, max(bounds.width, bounds.height) / 16)
         var waiting: [Square] = []
         var y = bounds.minY
@@ -68,9 +67,9 @@ struct InnerPlace {
     private struct Square {
         let middle: Coordinate
         let half: Double
-        /// To the nearest ring; below 0 outside.
+        /// Distance to the nearest ring; below 0 outside.
         let distance: Double
-        /// No place of the square has a greater distance.
+        /// Upper bound of the distance within the square.
         var promise: Double { distance + half * 2.0.squareRoot() }
 
         init(_ middle: Coordinate, half: Double, _ rings: Rings) {

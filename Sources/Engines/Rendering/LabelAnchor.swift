@@ -5,24 +5,24 @@ internal import CairnModel
 internal import Geometry
 internal import Glibc
 
-/// What a label belongs to, in pixels.
+/// The geometry that a label belongs to, in pixels.
 enum LabelAnchor {
-    /// A place, and how far its marker reaches.
+    /// A position, and the radius of its marker.
     case point(Coordinate, reach: Double)
     /// Pieces of a line, the longest first, and half its width.
     case paths([[Coordinate]], reach: Double)
-    /// The middle of an area, and the width of what is seen of it.
+    /// The centre of an area, and the width of its visible part.
     case area(InnerPlace, width: Double)
 }
 
-/// A label's rectangle, turned around its middle.
+/// A label's rectangle, rotated around its centre.
 struct LabelBox {
     let center: Coordinate
     let halfWidth: Double
     let halfHeight: Double
-    /// The direction of the text, of length 1.
+    /// The direction of the text, a unit vector.
     let along: Coordinate
-    /// The same in radians, clockwise.
+    /// The direction in radians, clockwise.
     var angle: Double { atan2(along.y, along.x) }
 
     init(center: Coordinate, width: Double, height: Double, along: Coordinate = .init(x: 1, y: 0)) {
@@ -43,7 +43,7 @@ struct LabelBox {
 
     var bounds: Envelope { Shape.multipoint(corners).envelope }
 
-    /// Whether the two have a place in common: no line parallel to a side parts them.
+    /// Whether the two intersect: no line parallel to a side separates them.
     func overlaps(_ other: LabelBox) -> Bool {
         let (mine, others) = (corners, other.corners)
         for axis in [along, Coordinate(x: -along.y, y: along.x)]
@@ -69,7 +69,7 @@ struct LabelBox {
 }
 
 extension LabelAnchor {
-    /// Where a text of that size may stand, the best place first.
+    /// Candidate boxes for a text of that size, the best first.
     func boxes(
         width: Double, height: Double, _ placement: LabelPlacement?
     ) -> [LabelBox] {
@@ -81,14 +81,14 @@ extension LabelAnchor {
                 Self.boxes(along: $0, reach, width, height, placement ?? .aboveAlong)
             }
         case .area(let inner, let areaWidth):
-            // A name much wider than its area looks like a neighbour's.
+            // A name much wider than its area would look like a neighbour's.
             guard width <= areaWidth * 1.15 else { return [] }
             return Self.boxes(inside: inner, width, height)
         }
     }
 
-    /// The middle first, then places farther and farther above and below, left and right, whose
-    /// middle is still far enough from the border.
+    /// Candidates in an area: the centre, then positions farther and farther above and below, left
+    /// and right, with their centre far enough from the border.
     private static func boxes(
         inside inner: InnerPlace, _ width: Double, _ height: Double
     ) -> [LabelBox] {
@@ -109,7 +109,7 @@ extension LabelAnchor {
         around place: Coordinate, _ reach: Double, _ width: Double, _ height: Double,
         _ placement: LabelPlacement
     ) -> [LabelBox] {
-        // After Imhof: rather right than left, rather above than below.
+        // After Imhof: right before left, above before below.
         let order: [LabelPlacement] = [
             .aboveRight, .belowRight, .centerRight, .aboveLeft, .belowLeft, .centerLeft,
             .aboveCenter, .belowCenter,
@@ -140,7 +140,7 @@ extension LabelAnchor {
         }
     }
 
-    /// On stretches that are nearly straight, from the middle of the path outwards.
+    /// Candidates along paths, on nearly straight stretches from the middle outwards.
     private static func boxes(
         along path: [Coordinate], _ reach: Double, _ width: Double, _ height: Double,
         _ placement: LabelPlacement
@@ -182,7 +182,7 @@ extension LabelAnchor {
     }
 }
 
-/// A path by the distance from its start.
+/// A path parametrised by the distance from its start.
 private struct PathWalk {
     private let path: [Coordinate]
     private var distances: [Double] = [0]
@@ -215,7 +215,7 @@ private struct PathWalk {
 }
 
 extension LabelAnchor {
-    /// Whether it is a line's.
+    /// Whether it is a line.
     var isLine: Bool { if case .paths = self { true } else { false } }
 }
 

@@ -6,19 +6,18 @@ internal import Cairo
 internal import Geometry
 internal import Identify
 
-/// Collects the labels of a picture while its features are drawn, and draws those for which there
-/// is room at the end.
+/// Collects the labels of a picture while its features are drawn, and finally draws those that fit.
 ///
-/// No two overlap, and none is cut by the picture's border. Those of upper layers go first, inside
-/// a layer those of earlier classes, then those of earlier features.
+/// Labels neither overlap nor cross the picture's border. Those of upper layers take precedence,
+/// within a layer those of earlier classes, then those of earlier features.
 struct LabelPainter {
-    /// The most features of a picture that are thought of.
+    /// Limit of label candidates of a picture.
     static let candidateBound = 20_000
-    /// The most coordinates of lines that are kept until then.
+    /// Limit of line coordinates kept for labels.
     static let coordinateBound = 2_000_000
-    /// The most labels that are drawn.
+    /// Limit of labels drawn.
     static let labelBound = 2_000
-    /// The most characters of a label; the rest is an ellipsis.
+    /// Limit of characters of a label; the rest becomes an ellipsis.
     static let characterBound = 200
 
     private struct Candidate {
@@ -43,7 +42,7 @@ struct LabelPainter {
         pixelsPerPoint = dpi / 72
     }
 
-    /// Begins a layer, above the one before.
+    /// Starts a layer on top of the previous one.
     mutating func beginLayer(_ style: LayerStyle) {
         layer += 1
         self.style = style
@@ -51,7 +50,7 @@ struct LabelPainter {
         classes += style.labels
     }
 
-    /// Keeps the label of a feature of the layer, where it has one.
+    /// Keeps the label of a feature of the layer, if any.
     mutating func take(_ feature: DrawnFeature, _ frame: PixelFrame) {
         guard let style, !style.labels.isEmpty, candidates.count < Self.candidateBound,
             let symbol = style.symbol(of: feature), let (rank, whole) = style.label(of: feature),
@@ -83,7 +82,7 @@ struct LabelPainter {
             let longest = pieces.sorted { $0.1 > $1.1 }.prefix(3).map(\.0)
             return longest.isEmpty ? nil : .paths(longest, reach: reach)
         case .areas(let parts):
-            // The part that is seen most of; one whose shell is not seen is not.
+            // The part with the largest visible area; its shell must be visible.
             let seen = parts.compactMap { rings -> (rings: [[Coordinate]], bounds: Envelope)? in
                 let drawn = rings.map(frame.ring)
                 guard let shell = drawn.first, !shell.isEmpty else { return nil }
@@ -99,8 +98,8 @@ struct LabelPainter {
         }
     }
 
-    /// Draws what there is room for; throws `cancelled` soon after `isCancelled` says so, and
-    /// `internal` where there is no memory.
+    /// Draws the labels that fit; throws `cancelled` soon after `isCancelled` returns true, and
+    /// `internal` when out of memory.
     mutating func draw(_ isCancelled: () -> Bool) throws(Failure) {
         var taken = TakenPlaces(width: canvas.width, height: canvas.height)
         var layouts: [Int: TextLayout] = [:]
@@ -111,7 +110,7 @@ struct LabelPainter {
         }
         for (number, index) in order.enumerated() where count < Self.labelBound {
             if number.isMultiple(of: 32), isCancelled() {
-                throw Failure(.cancelled, "the request was cancelled, or its time was over")
+                throw Failure(.cancelled, "the request was cancelled or timed out")
             }
             let candidate = candidates[index]
             let symbol = classes[candidate.style].symbol

@@ -8,11 +8,11 @@ internal import Identify
 
 /// Draws the features of one layer after another on a canvas.
 ///
-/// Outlines of areas go to a canvas of their own, which is laid over when a layer ends: no area
+/// Outlines of areas go to a canvas of their own, which is composited when a layer ends: no area
 /// covers half of its neighbour's border.
 struct LayerPainter {
     private let canvas: Canvas
-    /// Where the layer's shapes lie on the picture.
+    /// The frame of the layer's shapes.
     private(set) var frame: PixelFrame
     private var symbols: SymbolPainter
     private var style: LayerStyle?
@@ -27,9 +27,9 @@ struct LayerPainter {
         dots = DotGrid(width: canvas.width, height: canvas.height)
     }
 
-    /// Begins a layer, ending the one before.
+    /// Starts a layer, ending the previous one.
     ///
-    /// - Parameter reach: How far its symbols reach, in pixels.
+    /// - Parameter reach: Maximum distance of symbols from their shapes, in pixels.
     mutating func beginLayer(_ style: LayerStyle, reach: Double) {
         endLayer()
         self.style = style
@@ -44,7 +44,7 @@ struct LayerPainter {
         case (.positions(let places), .marker(let marker)):
             for place in places {
                 let pixel = frame.pixel(place)
-                // Under a marker that looks the same nothing would be seen of this one.
+                // An identical marker would cover this one.
                 guard frame.keeps(pixel), !style.isUniform || dots.take(pixel) else { continue }
                 symbols.draw(marker, at: pixel, on: canvas)
             }
@@ -56,7 +56,7 @@ struct LayerPainter {
         }
     }
 
-    /// Draws the layer's pixels: red, green, blue and alpha of each of the canvas.
+    /// Draws a raster: red, green, blue and alpha of each pixel of the canvas.
     func draw(_ pixels: [UInt8]) throws(Failure) {
         canvas.paint(
             try Failure.drawing { () throws(CairoError) in
@@ -64,7 +64,7 @@ struct LayerPainter {
             })
     }
 
-    /// Ends a layer: its outlines are put where they belong.
+    /// Ends a layer by compositing its outlines.
     mutating func endLayer() {
         guard let style else { return }
         self.style = nil
@@ -85,7 +85,8 @@ struct LayerPainter {
             for (index, ring) in part.enumerated() {
                 let drawn = frame.ring(ring)
                 guard !drawn.isEmpty else { continue }
-                // Shells one way, holes the other: then winding gives the union of the parts.
+                // Opposite winding of shells and holes: the winding rule then gives the union of
+                // the parts.
                 rings.append((drawn.signedArea >= 0) == (index == 0) ? drawn : drawn.reversed())
             }
         }
@@ -95,7 +96,7 @@ struct LayerPainter {
         symbols.stroke(rings, outline, on: try outlineCanvas())
     }
 
-    /// Whether these rings are no more than a dot, and one is there already.
+    /// Whether these rings are a mere dot, at a place that has one already.
     private mutating func isTakenDot(_ rings: [[Coordinate]]) -> Bool {
         guard rings.count == 1, rings[0].count <= 4 else { return false }
         let bounds = Shape.multipoint(rings[0]).envelope
@@ -114,7 +115,7 @@ struct LayerPainter {
     }
 }
 
-/// Which half pixels of a picture have a dot: a second one there would look the same.
+/// Half pixels of a picture that have a dot: a second one would look the same.
 private struct DotGrid {
     private let columns: Int
     private let rows: Int
@@ -124,7 +125,7 @@ private struct DotGrid {
         (columns, rows) = (2 * width, 2 * height)
     }
 
-    /// False where one is; dots beyond the border are all let through.
+    /// False where the place has a dot; dots beyond the border always pass.
     mutating func take(_ pixel: Coordinate) -> Bool {
         let (column, row) = (Int((2 * pixel.x).rounded(.down)), Int((2 * pixel.y).rounded(.down)))
         guard 0..<columns ~= column, 0..<rows ~= row else { return true }
@@ -140,7 +141,7 @@ private struct DotGrid {
 }
 
 extension [Coordinate] {
-    /// Twice the area of a closed ring; positive one way around.
+    /// Twice the signed area of a closed ring.
     fileprivate var signedArea: Double {
         guard let origin = first else { return 0 }
         return zip(self, dropFirst()).reduce(0) { sum, edge in
@@ -159,7 +160,7 @@ extension PaintColor {
 }
 
 extension Failure {
-    /// Runs `body`; what Cairo refuses becomes a failure.
+    /// Runs `body`; maps errors of Cairo to failures.
     static func drawing<Value>(
         _ body: () throws(CairoError) -> Value
     ) throws(Failure) -> Value {

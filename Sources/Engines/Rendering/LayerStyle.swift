@@ -4,17 +4,17 @@
 internal import CairnModel
 internal import Identify
 
-/// How the features of one layer are drawn at one scale.
+/// The style of one layer's features at one scale.
 struct LayerStyle {
-    /// Percent of what is seen through the layer.
+    /// Transparency of the layer, in percent.
     let transparency: Int
     /// Whether all its features of one kind look the same.
     let isUniform: Bool
     private let chooser: Chooser
-    /// Those that every feature has which no renderer is for, by kind of shape.
+    /// Default symbols by kind of shape, for features without a renderer.
     private let standard: [LayerSymbol]
 
-    /// How a renderer finds a symbol; the values of its fields come first in a feature's values.
+    /// Selects a symbol by renderer; the values of its fields come first in a feature's values.
     private enum Chooser {
         case none
         case simple(LayerSymbol)
@@ -22,7 +22,7 @@ struct LayerStyle {
         case byRange(least: Double?, [FeatureRenderer.Break], others: LayerSymbol?)
     }
 
-    /// At that scale of the map; a denominator, nil where it has none.
+    /// The style at a scale of the map; a denominator, nil for none.
     init(_ layer: LayerDescription, scale: Double?) {
         let drawing = layer.shownDrawing ?? LayerDrawing()
         transparency = drawing.transparency
@@ -54,18 +54,18 @@ struct LayerStyle {
         reachPoints = (symbols + standard).reduce(0) { max($0, $1.reachPoints) }
     }
 
-    /// The labels that it has at this scale, the most important first.
+    /// The labels at this scale, by precedence.
     let labels: [LabelClass]
     /// The fields of its renderer, then those of its labels.
     let fields: [String]
-    /// The clauses of those labels that have any.
+    /// The clauses of its labels.
     let conditions: [String]
     private let rendererFieldCount: Int
     private let places: [String: Int]
-    /// How far any of its symbols reaches, in points.
+    /// Maximum distance of its symbols from their shapes, in points.
     let reachPoints: Double
 
-    /// The symbol of a feature; nil where it is not drawn.
+    /// The symbol of a feature; nil for a feature that is not drawn.
     func symbol(of feature: DrawnFeature) -> LayerSymbol? {
         let type: GeometryType =
             switch feature.shape {
@@ -84,11 +84,11 @@ struct LayerStyle {
         case .byRange(let least, let breaks, let others):
             chosen = Self.symbol(feature.values.first, least, breaks) ?? others
         }
-        // Graphics may be of any kind, whatever their layer's symbols are for.
+        // Graphics may be of any kind, unlike their layer's symbols.
         return chosen.flatMap { $0.fits(type) ? $0 : standard.first { $0.fits(type) } }
     }
 
-    /// The label of a feature, and which of ``labels`` it is: the first whose clause holds; nil for
+    /// The label of a feature, with its index in ``labels``: the first whose clause holds; nil for
     /// none.
     func label(of feature: DrawnFeature) -> (Int, String)? {
         var condition = 0

@@ -5,9 +5,9 @@ internal import Geometry
 internal import Glibc
 
 extension CoverageGrid {
-    /// Adds the border of a line, joins and ends round; a line that goes nowhere is a disc.
+    /// Adds the outline of a line with round joins and caps; a line of length zero is a disc.
     ///
-    /// A line whose last place is its first has no ends. To be painted by winding.
+    /// A line whose last coordinate is its first has no caps. To be painted with the winding rule.
     ///
     /// - Parameter width: In pixels, above 0.
     mutating func add(line: ArraySlice<Coordinate>, width: Double) {
@@ -16,24 +16,24 @@ extension CoverageGrid {
     }
 }
 
-/// Makes both sides of a line on one way along it, forward on its left and backward on its right.
+/// Builds both sides of a line in one pass, the left forward and the right backward.
 ///
-/// Where the corner of a turn lies within an eighth of a pixel of the arc, the corner is taken.
+/// A corner within an eighth of a pixel of the arc replaces it.
 private struct LineOutline {
     /// Half the line's width, in pixels.
     let half: Double
-    /// The cosine of the greatest turn that gets its corner outside.
+    /// The cosine of the largest turn whose outer corner is kept.
     let slightTurn: Double
-    /// The greatest angle between two places of an arc, in radians.
+    /// The largest angle between two coordinates of an arc, in radians.
     let arcStep: Double
-    /// How far the sides have come.
+    /// The present end of each side.
     var left = Coordinate(x: 0, y: 0)
     var right = Coordinate(x: 0, y: 0)
 
-    /// What an arc may be off, in pixels.
+    /// Tolerance of an arc, in pixels.
     private static let detail = 1.0 / 8
 
-    /// A straight part: where it begins, its direction and its length.
+    /// A straight segment: its start, direction and length.
     struct Step {
         var start: Coordinate
         var x, y, length: Double
@@ -108,18 +108,18 @@ private struct LineOutline {
         }
     }
 
-    /// Goes around the corner between two steps.
+    /// Adds the join between two segments.
     private mutating func join(_ before: Step, _ after: Step, _ grid: inout CoverageGrid) {
         let corner = after.start
         let dot = before.x * after.x + before.y * after.y
         let cross = before.x * after.y - before.y * after.x
-        // The sides' directions from the corner, to the left.
+        // The left sides' directions from the corner.
         let from = (x: -before.y * half, y: before.x * half)
         let to = (x: -after.y * half, y: after.x * half)
         let meeting = (x: (from.x + to.x) / (1 + dot), y: (from.y + to.y) / (1 + dot))
         let (inner, outer): (Side, Side) = cross > 0 ? (.left, .right) : (.right, .left)
 
-        // Each step may give half of itself to the corner at either end.
+        // Each segment may give half of its length to the corner at either end.
         let room = min(before.length, after.length) / 2
         if dot > -0.999, half * abs(cross) <= room * (1 + dot) {
             move(inner, to: corner + (inner == .left ? meeting : (-meeting.x, -meeting.y)), &grid)
@@ -141,7 +141,7 @@ private struct LineOutline {
         }
     }
 
-    /// Turns around a place from one direction to another, `angle` from x towards y.
+    /// Adds an arc around a centre from one direction to another, `angle` from x towards y.
     private mutating func addArc(
         _ side: Side, around center: Coordinate, _ from: (x: Double, y: Double),
         to: (x: Double, y: Double), _ angle: Double, _ grid: inout CoverageGrid

@@ -7,22 +7,22 @@ internal import FoundationEssentials
 internal import GDAL
 public import Identify
 
-/// Draws pictures of maps: no clock, no socket, no chance.
+/// Draws pictures of maps: no clock, no socket, no randomness.
 ///
-/// The same request on the same map gives the same picture, with the same version of Cairo. Any
-/// number of threads may draw at once.
+/// The same request on the same map gives the same picture, with the same version of Cairo.
+/// Thread-safe.
 public enum MapPicture {
-    /// Of JPEG, 1…100.
+    /// Quality of JPEG, 1…100.
     private static let quality = 85
 
-    /// The picture of a map, or, where the request has no format, what one would show.
+    /// Draws the picture of a map, or, where the request has no format, only its head.
     ///
     /// `isStale` is passed on. A map without a spatial reference is blank. Throws what
     /// `IdentifyEngine.forEachDrawnFeature` throws, and `tooLarge` for a picture of more than
-    /// ``ExportRequest/byteBound`` bytes, of all its pieces where it is cut. What is missing of
-    /// layers that cannot be shown, and of those on other servers, which are asked through
-    /// `remotes`, is said in the head, also where nothing is drawn. Holds two canvases of four
-    /// bytes a pixel, and where areas or dots are drawn four bytes more.
+    /// ``ExportRequest/byteBound`` bytes, all tiles together. The head lists the failures of layers
+    /// that cannot be drawn, and of those on other servers, which are queried through `remotes`,
+    /// also where nothing is drawn. Holds two canvases of four bytes a pixel, and for areas or dots
+    /// four bytes more.
     public static func draw(
         _ request: ExportRequest, of map: PreparedMap, by engine: IdentifyEngine,
         isStale: Bool = false, remotes: IdentifyEngine.RemotePictureProvider? = nil,
@@ -51,9 +51,9 @@ public enum MapPicture {
             head.missing = try draw(request, frame, map, engine, canvas, remotes, isCancelled)
                 .nonEmpty
         }
-        // Writing the bytes cannot be stopped.
+        // Encoding cannot be interrupted.
         if isCancelled() {
-            throw Failure(.cancelled, "the request was cancelled, or its time was over")
+            throw Failure(.cancelled, "the request was cancelled or timed out")
         }
         guard let division = request.division else {
             let bytes = try encode(canvas, format, atMost: ExportRequest.byteBound)
@@ -64,7 +64,7 @@ public enum MapPicture {
         return ExportedPicture(head: head, bytes: Data(pieces.joined()))
     }
 
-    /// So many columns and rows of pictures, row by row.
+    /// Cuts the picture into tiles, row by row.
     private static func cut(
         _ canvas: Canvas, _ division: Int, _ request: ExportRequest, _ format: PictureFormat
     ) throws(Failure) -> [[UInt8]] {
@@ -110,7 +110,7 @@ public enum MapPicture {
         return missing
     }
 
-    /// How far symbols reach, in pixels.
+    /// Maximum distance of symbols from their shapes, in pixels.
     private static func reach(of style: LayerStyle, dpi: Double) -> Double {
         (style.reachPoints * dpi / 72).rounded(.up) + 2
     }
@@ -160,7 +160,7 @@ public enum MapPicture {
 }
 
 extension Canvas {
-    /// With what lies below the layers.
+    /// A canvas with the background.
     fileprivate convenience init(
         width: Int, height: Int, _ format: PictureFormat, _ isTransparent: Bool
     ) throws(CairoError) {
@@ -171,6 +171,6 @@ extension Canvas {
 }
 
 extension [LayerFailure] {
-    /// Nil where there are none.
+    /// Nil when empty.
     fileprivate var nonEmpty: [LayerFailure]? { isEmpty ? nil : self }
 }

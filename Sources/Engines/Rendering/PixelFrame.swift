@@ -4,19 +4,19 @@
 internal import Geometry
 internal import Identify
 
-/// Where places of a map lie on a picture: pixels from its upper left corner, y down.
+/// Maps coordinates to a picture: pixels from its upper left corner, y down.
 struct PixelFrame {
     private let left: Double
     private let top: Double
     private let pixelsPerUnit: Double
     /// The picture's border.
     private let bounds: Envelope
-    /// What is drawn of paths and rings: the picture and a margin that hides the cuts.
+    /// The clip rectangle of paths and rings: the picture and a margin that hides the cuts.
     private var kept: Envelope
 
-    /// What is left out of a path lies off it by less, in pixels.
+    /// Tolerance of simplified paths, in pixels.
     private static let detail = 1.0 / 4
-    /// The greatest magnitude of an ordinate before clipping, in pixels.
+    /// Magnitude limit of an ordinate before clipping, in pixels.
     private static let reach = 1e14
 
     /// A frame without a margin.
@@ -28,11 +28,10 @@ struct PixelFrame {
         kept = bounds
     }
 
-    /// Gives it a margin of so many pixels: at least the distance that symbols reach from their
-    /// shapes.
+    /// Sets the margin in pixels: at least the maximum distance of symbols from their shapes.
     mutating func setMargin(_ margin: Double) { kept = bounds.expanded(by: margin) }
 
-    /// The place on the picture; far away it is only far away.
+    /// The pixel of a place; far coordinates are clamped.
     func pixel(_ place: Coordinate) -> Coordinate {
         Coordinate(
             x: Self.clamped((place.x - left) * pixelsPerUnit),
@@ -41,29 +40,28 @@ struct PixelFrame {
 
     private static func clamped(_ ordinate: Double) -> Double { max(-reach, min(reach, ordinate)) }
 
-    /// Whether a position lies on the picture.
+    /// Whether a position is on the picture.
     func shows(_ pixel: Coordinate) -> Bool { bounds.contains(pixel) }
 
-    /// Whether a position is near enough to the picture to be seen there.
+    /// Whether a position is close enough to affect the picture.
     func keeps(_ pixel: Coordinate) -> Bool { kept.contains(pixel) }
 
-    /// The pieces of a path that can be seen, thinned out: what lies off the path by less than a
-    /// quarter of a pixel is left out.
+    /// The visible pieces of a path, simplified with a tolerance of a quarter of a pixel.
     func path(_ path: [Coordinate]) -> [[Coordinate]] {
         guard let (thin, bounds) = thinned(path), kept.intersects(bounds) else { return [] }
         return kept.contains(bounds) ? [thin] : kept.clip(path: thin)
     }
 
-    /// The ring as far as it encloses anything that can be seen, thinned out, closed by its first
-    /// coordinate; empty where it does not.
+    /// The visible part of a ring, simplified, closed by its first coordinate; empty where it
+    /// encloses nothing visible.
     ///
-    /// Where the picture cuts it, it follows the margin's border.
+    /// Where it is clipped, it follows the margin's border.
     func ring(_ ring: [Coordinate]) -> [Coordinate] {
         guard let (thin, bounds) = thinned(ring), kept.intersects(bounds) else { return [] }
         return kept.contains(bounds) ? thin : kept.clip(ring: thin)
     }
 
-    /// The path without the places that a straight line between others passes near enough.
+    /// The path without coordinates that are close enough to a line between others.
     private func thinned(_ places: [Coordinate]) -> ([Coordinate], Envelope)? {
         guard let first = places.first else { return nil }
         var last = pixel(first)
@@ -85,15 +83,16 @@ struct PixelFrame {
     }
 }
 
-/// Which places can be reached from one in a straight line that passes all between near enough: the
-/// cone of Williams (https://doi.org/10.1016/0146-664X(78)90120-X) and of Sklansky and Gonzalez.
+/// The cone of places that a straight line from one reaches while passing all between close enough:
+/// the method of Williams (https://doi.org/10.1016/0146-664X(78)90120-X) and of Sklansky and
+/// Gonzalez.
 private struct Sight {
     private let origin: Coordinate
     private let detail: Double
     /// The cone's borders, clockwise and counterclockwise of its inside, of any length.
     private var right: Coordinate?
     private var left = Coordinate(x: 0, y: 0)
-    /// The greatest distance so far: a path that turns back is no straight line.
+    /// The largest distance so far: a path that turns back is no straight line.
     private var reach = 0.0
 
     init(from origin: Coordinate, detail: Double) {
@@ -101,14 +100,14 @@ private struct Sight {
         self.detail = detail
     }
 
-    /// False where the straight line to this place would pass one before too far off.
+    /// False where the straight line to this place would exceed the tolerance at an earlier one.
     mutating func take(_ place: Coordinate) -> Bool {
         let (x, y) = (place.x - origin.x, place.y - origin.y)
         let square = x * x + y * y
         let distance = square.squareRoot()
         guard distance >= reach - detail else { return false }
         reach = max(reach, distance)
-        // Every line from the origin passes this place near enough.
+        // Every line from the origin is within the tolerance of this place.
         guard distance > detail else { return true }
         // Tangents of the circle around the place.
         let side = (square - detail * detail).squareRoot()
@@ -127,12 +126,12 @@ private struct Sight {
 }
 
 extension Coordinate {
-    /// Positive where the other lies less than half a turn from x towards y.
+    /// Positive where the other is less than half a turn from x towards y.
     fileprivate func cross(_ other: Coordinate) -> Double { x * other.y - y * other.x }
 }
 
 extension Envelope {
-    /// Whether the other rectangle lies inside, borders included.
+    /// Whether it contains the other rectangle, borders included.
     fileprivate func contains(_ other: Envelope) -> Bool {
         minX <= other.minX && other.maxX <= maxX && minY <= other.minY && other.maxY <= maxY
     }

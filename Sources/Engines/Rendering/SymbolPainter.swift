@@ -6,29 +6,28 @@ internal import Cairo
 internal import Geometry
 internal import Glibc
 
-/// Paints symbols on a canvas, where pixels are known already.
+/// Paints symbols on a canvas, in pixels.
 ///
-/// What is of one colour and whole is painted through a ``CoverageGrid``; dashes and hatches are
-/// Cairo's.
+/// Solid shapes are painted through a ``CoverageGrid``; dashes and hatches by Cairo.
 struct SymbolPainter {
     /// Pixels per point.
     let pixelsPerPoint: Double
     private var grid: CoverageGrid
-    /// Pictures that fill areas, by symbol.
+    /// Tiles of hatched fills, by symbol.
     private var hatches: [LayerSymbol.Fill: Canvas] = [:]
 
-    /// Pixels between the lines of a hatch at 96 dots per inch; divides 256, so that tiles fit.
+    /// Distance of hatch lines in pixels at 96 dots per inch; divides 256, so that tiles fit.
     private static let hatchStep = 8.0
-    /// The most segments that are stroked at once: Cairo cannot be stopped meanwhile.
+    /// Limit of segments stroked at once: Cairo cannot be interrupted.
     private static let strokeLimit = 4_096
 
-    /// For canvases of one size, in pixels.
+    /// Creates a painter for canvases of one size, in pixels.
     init(dpi: Double, width: Int, height: Int) {
         pixelsPerPoint = dpi / 72
         grid = CoverageGrid(width: width, height: height)
     }
 
-    /// Strokes lines; those that end where they begin have no ends.
+    /// Strokes lines; closed ones have no caps.
     mutating func stroke(
         _ lines: [[Coordinate]], _ stroke: LayerSymbol.Stroke, on canvas: Canvas
     ) {
@@ -38,7 +37,7 @@ struct SymbolPainter {
         var count = 0
         for line in lines {
             for start in stride(from: 0, to: max(1, line.count - 1), by: Self.strokeLimit) {
-                // A part begins where the one before has ended.
+                // A part starts where the previous one ended.
                 let part = line[start...].prefix(Self.strokeLimit + 1)
                 if dashes.isEmpty {
                     grid.add(line: part, width: width)
@@ -112,7 +111,7 @@ struct SymbolPainter {
             try Canvas(width: Int(side), height: Int(side), hasAlpha: true)
         }
         let (end, middle) = (side * 2, side / 2)
-        // Diagonals again in the corners, where those of the neighbours reach in.
+        // Diagonals again in the corners, where those of the neighbouring tiles reach in.
         for shift in [-side, 0, side] {
             if [.horizontal, .cross].contains(fill.style), shift == 0 {
                 tile.move(to: -side, middle)
@@ -139,8 +138,8 @@ struct SymbolPainter {
 }
 
 extension LayerSymbol.LineStyle {
-    /// Dashes and gaps in widths of the line, round ends of half a width not counted; Cairo 1.16
-    /// leaves out some dashes of length 0.
+    /// Dashes and gaps in line widths, without round caps of half a width; Cairo 1.16 omits some
+    /// dashes of length 0.
     fileprivate var dashes: [Double] {
         switch self {
         case .solid, .null: []
@@ -153,7 +152,7 @@ extension LayerSymbol.LineStyle {
 }
 
 extension LayerSymbol.MarkerStyle {
-    /// Corners in a square of -1…1, y down; those that are filled end where they begin.
+    /// Corners in a square of -1…1, y down; filled pieces are closed.
     fileprivate var pieces: [[Coordinate]] {
         switch self {
         case .circle: Self.circle
@@ -180,7 +179,7 @@ extension LayerSymbol.MarkerStyle {
 }
 
 extension Canvas {
-    /// Begins a piece of the path, and goes along the places.
+    /// Adds a line as a new piece of the path.
     fileprivate func add(line: ArraySlice<Coordinate>) {
         guard let first = line.first else { return }
         move(to: first.x, first.y)

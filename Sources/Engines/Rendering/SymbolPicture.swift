@@ -5,10 +5,10 @@ public import CairnModel
 internal import Cairo
 internal import Geometry
 
-/// Draws a symbol by itself, as a legend shows it.
+/// Draws single symbols, for legends.
 public enum SymbolPicture {
     /// A PNG of `side` by `side` pixels, transparent around the symbol, at 96 dots per inch; nil
-    /// where there is no memory for it.
+    /// when out of memory.
     public static func png(_ symbol: LayerSymbol, side: Int) -> [UInt8]? {
         guard let canvas = try? Canvas(width: side, height: side, hasAlpha: true),
             (try? draw(symbol, on: canvas, Double(side))) != nil
@@ -17,7 +17,7 @@ public enum SymbolPicture {
     }
 
     /// A PNG of `side` by `side` pixels: one colour as a square with a thin outline, several as
-    /// bands from the top down that fill all of it; nil where there is no memory for it.
+    /// bands from the top down that fill all of it; nil when out of memory.
     public static func png(_ colors: [LayerSymbol.Color], side: Int) -> [UInt8]? {
         if colors.count == 1, colors[0].alpha > 0 {
             let outline = LayerSymbol.Stroke(LayerSymbol.Color(110, 110, 110), widthPoints: 0.75)

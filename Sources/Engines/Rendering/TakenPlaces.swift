@@ -3,13 +3,13 @@
 
 internal import Geometry
 
-/// Where labels of a picture stand, found by squares of 64 pixels.
+/// Places of a picture's labels, indexed by squares of 64 pixels.
 struct TakenPlaces {
     private let columns: Int
     private let rows: Int
     private let bounds: Envelope
     private var boxes: [LabelBox] = []
-    /// Numbers of boxes, by square.
+    /// Indices of boxes, by square.
     private var squares: [[Int]]
     private var names: [String: [Coordinate]] = [:]
 
@@ -22,7 +22,7 @@ struct TakenPlaces {
         squares = Array(repeating: [], count: columns * rows)
     }
 
-    /// Whether a label may stand there: on the picture as a whole, and on no other.
+    /// Whether a label fits there: within the picture, and without overlap.
     func isFree(_ box: LabelBox) -> Bool {
         let own = box.bounds
         guard bounds.minX <= own.minX, own.maxX <= bounds.maxX, bounds.minY <= own.minY,
@@ -33,7 +33,7 @@ struct TakenPlaces {
         }
     }
 
-    /// Whether a label of that name stands so near.
+    /// Whether a label of that name is within a distance.
     func has(_ name: String, near place: Coordinate, within distance: Double) -> Bool {
         names[name]?.contains { other in
             let (dx, dy) = (other.x - place.x, other.y - place.y)
@@ -41,7 +41,7 @@ struct TakenPlaces {
         } ?? false
     }
 
-    /// Takes a place, for a label of that name or for a marker.
+    /// Occupies a place, for a label of that name or for a marker.
     mutating func take(_ box: LabelBox, named name: String? = nil) {
         boxes.append(box)
         for square in numbers(box.bounds) { squares[square].append(boxes.count - 1) }

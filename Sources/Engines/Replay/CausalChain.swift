@@ -5,45 +5,44 @@ public import CairnModel
 public import FoundationEssentials
 internal import Jobs
 
-/// How an event came about: the events that led to it, back to the command of a user or a program.
+/// The causal chain of an event, back to the command of a user or a program.
 ///
-/// Causes lie in the event's own stream: what a map or job reacts to is what happened to it. Where
-/// an event does not say its cause, because an older build wrote it or because it reacted to the
-/// state as it stood, the rules of its stream name it.
+/// Causes are in the event's own stream: a map or job reacts to its own events. Where an event
+/// records no cause, because an older build wrote it or because it reacted to the present state,
+/// the rules of its stream supply it.
 public struct CausalChain: Sendable {
     /// One event of the chain.
     public struct Step: Hashable, Sendable {
         /// The event.
         public var event: RecordedEvent
-        /// Whether it was found by the rules of its stream and is not named in the record.
+        /// Whether the rules of its stream supplied it, and not the record.
         public var isInferred: Bool
     }
 
-    /// The first cause first; the last is the event itself.
+    /// The steps from the first cause to the event itself.
     public let steps: [Step]
-    /// The command that began it, where the first event names one.
+    /// The command at its start, where the first event records one.
     public let command: UUID?
-    /// Who gave it, where that is recorded.
+    /// The actor of the command, where that is recorded.
     public let actor: String?
 
-    /// Follows the causes of the last of a stream's first records; nil where there is none.
+    /// Traces the causes of the last of a stream's first records; nil without any.
     ///
-    /// - Parameter records: A stream's records from its beginning on, in order; the last one is
-    ///   asked about.
+    /// - Parameter records: A stream's records from its beginning, in order; the last one is
+    ///   explained.
     public init?(explaining records: [RecordedEvent]) {
         self.init(explaining: records, isWhole: true)
     }
 
-    /// Follows the causes of the last of some neighbouring records of a stream; nil where they
-    /// begin too late to tell the whole chain, as those of anything but a map always do unless they
-    /// begin at the first.
+    /// Traces the causes of the last of some consecutive records of a stream; nil where they start
+    /// too late for the whole chain, as those of other streams than a map's always do unless they
+    /// start at the first.
     ///
-    /// - Parameter records: A stream's records from some place on, in order; the last one is asked
-    ///   about.
+    /// - Parameter records: Consecutive records of a stream, in order; the last one is explained.
     public init?(explainingLast records: [RecordedEvent]) {
         guard let first = records.first else { return nil }
         let isWhole = first.streamPosition == 0
-        // The rules of jobs look at the plans of earlier stages, wherever they lie.
+        // The rules of jobs refer to the plans of earlier stages, at any distance.
         guard isWhole || first.stream.category == "map" else { return nil }
         self.init(explaining: records, isWhole: isWhole)
     }
@@ -57,38 +56,37 @@ public struct CausalChain: Sendable {
         while true {
             let causation = records[place].event.metadata.causation
             let named = causation.flatMap { places[$0] }
-            // What one command led to at once shares its cause: the first of them is where it
-            // began.
+            // The events of one command share its cause: the first of them is the origin.
             let isFirst = place == 0 || records[place - 1].event.metadata.causation != causation
             let isRuled = causation == nil || (named == nil && !isFirst)
-            // What follows from a command itself names that as both; it is no event.
+            // A direct result of a command has its id as cause and correlation; the command is no
+            // event.
             let isOfCommand =
                 causation != nil && causation == records[place].event.metadata.correlation
             let isKnown = named != nil || causation == nil || (isOfCommand && place > 0)
             guard isWhole || isKnown else { return nil }
             let ruled = named == nil && isRuled ? StreamRules.cause(of: place, in: records) : nil
             guard let cause = named ?? ruled, cause < place else {
-                // What the rules name may lie before these records.
+                // The inferred cause may precede these records.
                 guard isWhole || !isRuled || !StreamRules.reacts(records[place]) else { return nil }
                 break
             }
             steps.append(Step(event: records[cause], isInferred: named == nil))
             place = cause
         }
-        // Whether a step was inferred belongs to the arrow from its cause to what follows.
+        // Whether a step was inferred belongs to the edge from its cause to its effect.
         self.steps = steps.reversed()
         command = records[place].event.metadata.causation
         actor = steps.lazy.compactMap(\.event.event.metadata.actor).last
     }
 
-    /// The last event that says something of a layer, of a map's records in order; nil where none
-    /// does.
+    /// The last event about a layer among a map's records in order; nil without any.
     public static func lastChange(of layer: LayerID, in records: [RecordedEvent]) -> Int? {
         records.lastIndex { StreamRules.layer(of: $0) == layer }
     }
 }
 
-/// What an event of a map or job follows from, where it does not say so itself.
+/// The causes of events of a map or job that record none.
 private enum StreamRules {
     static func cause(of place: Int, in records: [RecordedEvent]) -> Int? {
         let record = records[place]
@@ -99,13 +97,13 @@ private enum StreamRules {
         }
     }
 
-    /// The layer that a map's event is about.
+    /// The layer that a map's event concerns.
     static func layer(of record: RecordedEvent) -> LayerID? {
         struct OfLayer: Decodable { var layer: LayerID? }
         return (try? CairnJSON.decode(OfLayer.self, from: record.event.data))?.layer
     }
 
-    /// Whether a map's event may follow from another one by the rules.
+    /// Whether a map's event may have another one as its cause by the rules.
     static func reacts(_ record: RecordedEvent) -> Bool {
         [LayerLoadStarted.eventType, LayerLoaded.eventType, LayerLoadFailed.eventType]
             .contains(record.event.type)
@@ -157,7 +155,8 @@ private enum StreamRules {
         }
     }
 
-    /// The end of the attempt before, or else what completed the stage before, or the plan.
+    /// The end of the previous attempt, or else the event that completed the previous stage, or the
+    /// plan.
     private static func leaseCause(
         _ leased: ChunkAttempt, _ earlier: ArraySlice<RecordedEvent>
     ) -> Int? {
@@ -179,7 +178,7 @@ private enum StreamRules {
         guard let plan, case .stagePlanned(let planned)? = try? JobEvent(earlier[plan].event),
             planned.stage > 0
         else { return plan }
-        // A stage begins when the last chunk of the stage before is done, which may be much later
+        // A stage starts when the last chunk of the previous one is done, which may be much later
         // than its plan.
         let before = chunks(ofStage: planned.stage - 1, earlier)
         return earlier.lastIndex {

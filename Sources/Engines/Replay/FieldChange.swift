@@ -6,17 +6,16 @@ internal import FoundationEssentials
 
 /// One field that differs between two JSON values.
 public struct FieldChange: Hashable, Sendable, Codable {
-    /// The names of the members on the way to it; empty for the whole.
+    /// Member names on the way to the field; empty for the whole value.
     ///
-    /// An element of a list is named by its `id` where the list stands in the order of its
-    /// elements' numbers, else by its index.
+    /// An element of a list is named by its `id` where ids rise along the list, else by its index.
     public var path: [String]
     /// Its value in the first; nil where it is absent.
     public var before: JSONValue?
     /// Its value in the second; nil where it is absent.
     public var after: JSONValue?
 
-    /// States a change.
+    /// Creates a change.
     public init(path: [String], before: JSONValue?, after: JSONValue?) {
         self.path = path
         self.before = before
@@ -30,11 +29,11 @@ public struct FieldChange: Hashable, Sendable, Codable {
         }.joined(separator: "/")
     }
 
-    /// Every field that differs, in the order of names; none for equal values.
+    /// All differing fields, in the order of names; none for equal values.
     ///
-    /// Lists of plain values are one field, and so are lists whose elements have an `id` and do not
-    /// stand in its order. Numbers that differ by no more than `tolerance`, absolutely or as a part
-    /// of the greater one, are equal.
+    /// Lists of scalars are one field, and so are lists whose elements have ids that do not rise.
+    /// Numbers that differ by no more than `tolerance`, absolutely or relative to the greater one,
+    /// are equal.
     public static func between(
         _ first: JSONValue?, _ second: JSONValue?, tolerance: Double = 0
     ) -> [FieldChange] {
@@ -43,7 +42,7 @@ public struct FieldChange: Hashable, Sendable, Codable {
         return comparison.changes
     }
 
-    /// The second value, from the first and every field that differs.
+    /// The second value, from the first and all differing fields.
     public static func apply(_ changes: [FieldChange], to first: JSONValue?) -> JSONValue? {
         changes.reduce(first) { value, change in
             replace(value, change.path[...], by: change.after)
@@ -70,7 +69,7 @@ public struct FieldChange: Hashable, Sendable, Codable {
         var elements = elements
         let ids = elements.risingIDs
         let wanted = Int64(name) ?? 0
-        // A list that is keyed by ids says so by its elements, or by the new one where it is empty.
+        // The elements decide whether a list is keyed by ids, or the new one where it is empty.
         let isKeyed = ids != nil && (!elements.isEmpty || new?.id == wanted)
         let place =
             isKeyed ? ids?.firstIndex { $0 >= wanted } ?? elements.count : Int(wanted)
@@ -126,7 +125,7 @@ private struct Comparison {
             for index in 0..<min(one.count, two.count) {
                 compare(one[index], two[index], at: path + ["\(index)"])
             }
-            // From the end, so that each can be taken out by its index.
+            // From the end, so that indices stay valid during removal.
             for index in (two.count..<max(one.count, two.count)).reversed() {
                 compare(one[index], nil, at: path + ["\(index)"])
             }
@@ -172,7 +171,7 @@ extension JSONValue {
 }
 
 extension [JSONValue] {
-    /// The `id` of every element, where all have one and they rise; for an empty list none.
+    /// The `id` of every element, where all have one and they rise; empty for an empty list.
     fileprivate var risingIDs: [Int64]? {
         let ids = compactMap(\.id)
         guard ids.count == count, zip(ids, ids.dropFirst()).allSatisfy({ $0 < $1 }) else {

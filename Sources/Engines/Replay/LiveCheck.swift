@@ -3,22 +3,22 @@
 
 public import CairnModel
 
-/// Compares what a running service holds with the log folded anew: each part at the event that it
-/// says changed it last, so that it may be asked while the log grows.
+/// Compares the state of a running service with a new fold of the log: each part at its last change
+/// as stated by the service, so that the check works while the log grows.
 public struct LiveCheck: Sendable {
-    /// A part that is not what the log says.
+    /// A part that differs from the log's.
     public struct Difference: Hashable, Sendable, Codable {
         /// The part.
         public var part: String
         /// The event after which it was compared.
         public var sequence: Int64
-        /// Its hash in the service; nil where the service does not have it.
+        /// Its hash in the service; nil where it is missing there.
         public var live: ContentID?
-        /// Its hash in the log; nil where the log has no such part then.
+        /// Its hash in the fold; nil where it is missing there.
         public var folded: ContentID?
     }
 
-    /// What was found so far.
+    /// Differences so far.
     public private(set) var differences: [Difference] = []
     /// Parts compared so far.
     public private(set) var comparedCount = 0
@@ -29,8 +29,8 @@ public struct LiveCheck: Sendable {
     private var wanted: [Int64: [StateHash.Part]] = [:]
 
     /// - Parameters:
-    ///   - live: What the service said.
-    ///   - kinds: The kinds of parts it holds.
+    ///   - live: The service's hashes.
+    ///   - kinds: The kinds of parts that it holds.
     public init(_ live: StateHash, kinds: Set<String>) {
         self.live = live
         self.kinds = kinds
@@ -38,7 +38,7 @@ public struct LiveCheck: Sendable {
         end = max(live.sequence, wanted.keys.max() ?? 0)
     }
 
-    /// Call it after every record up to ``end``, with the state that it left.
+    /// Compares the parts due at a state; to be called after every record up to ``end``.
     public mutating func note(_ state: SiteState) throws(Failure) {
         guard let parts = wanted.removeValue(forKey: state.sequence) else { return }
         for part in parts {
@@ -53,7 +53,7 @@ public struct LiveCheck: Sendable {
         }
     }
 
-    /// What the service lacks of the state at ``end``; nothing where it sent no parts.
+    /// Adds the parts of the state at ``end`` that the service lacks; none where it sent no parts.
     public mutating func finish(_ state: SiteState) throws(Failure) {
         guard live.parts.count == live.partCount else { return }
         let known = Set(live.parts.map(\.name))

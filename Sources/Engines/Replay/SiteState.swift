@@ -5,8 +5,8 @@ public import CairnModel
 public import Jobs
 public import MapState
 
-/// Everything a site is: its maps, locators and jobs, folded from its log up to one sequence
-/// number.
+/// The complete state of a site: its maps, locators and jobs, folded from its log up to one
+/// sequence number.
 ///
 /// A value without clock or I/O: the same events give an equal state and an equal hash, on every
 /// run.
@@ -15,13 +15,14 @@ public struct SiteState: Sendable {
     public private(set) var maps = MapsState()
     /// The jobs.
     public private(set) var jobs = JobTable()
-    /// The last event folded in; 0 for the empty log.
+    /// Sequence number of the last folded event; 0 for the empty log.
     public private(set) var sequence: Int64 = 0
 
     /// The state before the first event.
     public init() {}
 
-    /// Maps and jobs that were folded apart: a state once it has reached the later of the two.
+    /// Joins separate folds of maps and jobs: a complete state once it has reached the later of the
+    /// two.
     public init(maps: MapsState, jobs: JobTable) {
         self.maps = maps
         self.jobs = jobs
@@ -31,10 +32,10 @@ public struct SiteState: Sendable {
     /// The kinds of parts a site has: what ``StateHash/limited(to:)`` takes.
     public static let kinds: Set<String> = ["commands", "job", "locator", "map"]
 
-    /// Folds the next record in, of whatever category; one that was folded already is passed over.
+    /// Folds the next record, of any category; a record that was folded already is skipped.
     ///
-    /// Throws `Failure` (`corrupt`, `newerVersion`) for one that cannot follow; the state is then
-    /// as before.
+    /// Throws `Failure` (`corrupt`, `newerVersion`) for an invalid one; the state is then
+    /// unchanged.
     public mutating func apply(_ record: RecordedEvent) throws(Failure) {
         guard record.globalPosition > sequence else { return }
         try maps.apply(record)
@@ -50,7 +51,7 @@ public struct SiteState: Sendable {
         StateHash(try parts(), sequence: sequence)
     }
 
-    /// The part of that name; nil when there is none now.
+    /// The part of that name; nil when it does not exist.
     public func part(named name: String) throws(Failure) -> StatePart? {
         if name.hasPrefix("map/") {
             guard let map = MapName(rawValue: String(name.dropFirst(4))) else { return nil }

@@ -3,22 +3,22 @@
 
 public import CairnModel
 
-/// What differs between two states of a site, part by part and field by field.
+/// The differences between two states of a site, part by part and field by field.
 public struct StateDiff: Hashable, Sendable {
-    /// One part that differs.
+    /// A part that differs.
     public struct Part: Hashable, Sendable {
-        /// Its name, `map/World`.
+        /// Its name, such as `map/World`.
         public var name: String
-        /// The event that changed it last in the first state; nil where it is absent there.
+        /// Its last change in the first state; nil where it is absent there.
         public var before: Int64?
-        /// The event that changed it last in the second state; nil where it is absent there.
+        /// Its last change in the second state; nil where it is absent there.
         public var after: Int64?
-        /// The fields, in the order of names; one without a path where the part is absent in one
-        /// state.
+        /// Its differing fields, in the order of names; one without a path where the part is absent
+        /// in one state.
         public var changes: [FieldChange]
     }
 
-    /// In the order of the bytes of their names; empty for equal states.
+    /// The differing parts, in byte order of their names; empty for equal states.
     public let parts: [Part]
 
     /// Compares two states by their parts.

@@ -4,26 +4,27 @@
 public import CairnModel
 internal import Synchronization
 
-/// How long tries have taken of late, map by map, and so whether another is worth it; any thread
-/// may ask.
+/// Recent latency of in-line attempts by map, which decides whether another is worth trying.
+///
+/// Thread-safe.
 public final class LatencyGate: Sendable {
-    /// How long one try may take, in nanoseconds.
+    /// Limit of one attempt, in nanoseconds.
     public let tryLimit: Int64
-    /// How long tries may take on average, in nanoseconds.
+    /// Limit of the moving average, in nanoseconds.
     private let averageLimit: Int64
-    /// Maps that are remembered.
+    /// Capacity, in maps.
     private static let capacity = 1_000
 
     private let averages = Mutex<[MapName: Int64]>([:])
 
-    /// No memory yet; limits in nanoseconds, that of the average three tenths of the other where it
-    /// is not given.
+    /// Creates an empty gate; limits in nanoseconds, the average limit three tenths of the try
+    /// limit by default.
     public init(tryLimit: Int64 = 500_000, averageLimit: Int64? = nil) {
         self.tryLimit = tryLimit
         self.averageLimit = averageLimit ?? tryLimit / 10 * 3
     }
 
-    /// Whether to try; a map on which it took long is tried again after some dozens of requests.
+    /// Whether to try; a slow map is tried again after some dozens of requests.
     public func isWorthTrying(_ map: MapName) -> Bool {
         averages.withLock { averages in
             guard let place = averages.index(forKey: map) else { return true }
@@ -34,8 +35,8 @@ public final class LatencyGate: Sendable {
         }
     }
 
-    /// Remembers how long a try took, the last few weighing most; what is beyond ``tryLimit``
-    /// counts as that.
+    /// Records the duration of an attempt, capped at ``tryLimit``, in an exponentially weighted
+    /// average.
     public func note(_ map: MapName, nanoseconds: Int64) {
         let taken = min(max(nanoseconds, 0), tryLimit)
         averages.withLock { averages in

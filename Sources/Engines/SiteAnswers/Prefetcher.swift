@@ -5,15 +5,15 @@ internal import CairnModel
 internal import Platform
 internal import Synchronization
 
-/// Gets at hand what requests lacked, on a thread of its own and for nobody, for those that follow:
-/// layers that are not open yet, maps as they were.
+/// Warms up datasets and past maps in the background.
 ///
-/// It has little room and drops the rest: whoever asks again is heard again.
+/// The queue is short and drops what exceeds it: the next request for the same map offers the work
+/// again.
 final class Prefetcher: Sendable {
-    /// What is done; it is told whether to stop.
+    /// A unit of work; it receives a check for shutdown.
     typealias Work = @Sendable (_ isEnding: @escaping @Sendable () -> Bool) -> Void
 
-    /// What waits at most, for one map at most one thing.
+    /// Capacity of the queue, with at most one entry per map.
     private static let capacity = 4
 
     private let queue = BlockingQueue<(map: MapName, work: Work)>(capacity: Prefetcher.capacity)
@@ -30,13 +30,13 @@ final class Prefetcher: Sendable {
         }
     }
 
-    /// Takes work for the requests of a map, or drops it.
+    /// Enqueues work for a map, or drops it.
     func offer(for map: MapName, _ work: @escaping Work) {
         guard maps.withLock({ $0.insert(map).inserted }) else { return }
         if !queue.tryPush((map, work)) { _ = maps.withLock { $0.remove(map) } }
     }
 
-    /// Ends the thread soon.
+    /// Asks the thread to end.
     func end() {
         isEnding.store(true, ordering: .relaxed)
         queue.close()

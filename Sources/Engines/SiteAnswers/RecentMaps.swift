@@ -5,29 +5,27 @@ internal import CairnModel
 internal import Identify
 internal import Synchronization
 
-/// The maps that were asked last, as they are or were: most requests follow each other on one map
-/// that does not change.
+/// Cache of prepared maps: most consecutive requests concern one map that does not change.
 ///
-/// In one site, the name and the sequence number of its last change fix a map; with that of the
-/// last change of the map it is seen from, they fix what is seen.
+/// Within a site, the name and the sequence number of the last change identify a state of a map;
+/// with the last change of the map it is seen from, they identify what is seen.
 final class RecentMaps: Sendable {
     private struct Entry {
         var lastChange: Int64
-        /// The last change of the map that it is seen from; nil for none.
+        /// The last change of the map it is seen from; nil for none.
         var seenChange: Int64?
         var map: PreparedMap
     }
 
     private static let capacity = 8
 
-    /// The one that was made last is the last.
+    /// Most recently created last.
     private let entries = Mutex<[Entry]>([])
 
-    /// The map as it is since its last change, worked out unless it is here; nil where `describe`
-    /// has none.
+    /// The map since its last change, from the cache or computed; nil where `describe` returns nil.
     ///
-    /// It names `sequence`, or its last change where that is later: what is known of a site may be
-    /// less than what is known of its maps.
+    /// It carries `sequence`, or its last change where that is later: the known sequence number of
+    /// the site may be behind that of its maps.
     func map(
         _ name: MapName, since lastChange: Int64, seenSince seenChange: Int64? = nil,
         at sequence: Int64, _ describe: () -> MapDescription?

@@ -11,15 +11,15 @@ internal import Synchronization
 
 /// Identify on the maps of a site: the engine, joined to a follower of the maps.
 ///
-/// Workers answer with it whatever they are sent; they and the gateway answer with it at once what
-/// they can. Any thread may ask.
+/// Workers answer every request with it; workers and gateway also answer in line what is cheap.
+/// Thread-safe.
 public final class SiteIdentify: Sendable {
-    /// How long a request waits for a sequence number that has not come yet.
+    /// Timeout for a sequence number that is not known yet.
     public static let sequencePatience = Duration.seconds(2)
-    /// How many changes of maps the log is asked for at once about a map that is not known here,
-    /// and how often: whoever is further behind says that there is none.
+    /// Page size, and number of pages, when catching up on an unknown map; a follower that is
+    /// further behind answers `notFound`.
     private static let (lookSize, lookLimit) = (100, 10)
-    /// The most bytes of WHERE clauses that are looked at at once.
+    /// Size limit of WHERE clauses answered in line, in bytes.
     private static let clauseByteLimit = 1_024
 
     private let engine: IdentifyEngine
@@ -31,17 +31,15 @@ public final class SiteIdentify: Sendable {
     private let rehearsal: Prefetcher?
 
     /// - Parameters:
-    ///   - engine: Answers; it lends what is open to requests that are answered at once.
-    ///   - follower: The maps, kept up to date by somebody else.
+    ///   - engine: Answers; lends its open datasets to requests answered in line.
+    ///   - follower: The maps, kept up to date by the caller.
     ///   - isStale: Whether the maps may have changed unnoticed.
-    ///   - rehearses: Whether what could not be answered at once for want of preparation, or
-    ///     because a past has to
-    ///     be read, is prepared in the background, on a thread of its own. Not needed where ``identify(_:until:waiting:remotes:isCancelled:)``
-    ///     is asked next.
-    ///   - readLog: Reads the log, for requests about the past; not needed where the follower
-    ///     follows it
-    ///     by itself.
-    ///   - pace: How long it may take to answer at once.
+    ///   - rehearses: Whether a request that lacked preparation or a past map has it prepared on a
+    ///     background thread. Not needed where ``identify(_:until:waiting:remotes:isCancelled:)``
+    ///     is called next.
+    ///   - readLog: Reads the log for requests about the past; not needed where the follower has a
+    ///     log of its own.
+    ///   - pace: Time limit of an in-line answer.
     ///
     /// Throws `Failure` when the system has no thread left.
     public init(
@@ -63,15 +61,15 @@ public final class SiteIdentify: Sendable {
 
     deinit { rehearsal?.end() }
 
-    // MARK: At once
+    // MARK: In line
 
-    /// The answer to a request, where it is at hand and soon found: the same as
+    /// Answers a request in line where that is cheap: the same answer as
     /// ``identify(_:until:waiting:remotes:isCancelled:)`` gives.
     ///
     /// Holds the thread for about as long as its pace allows (half a millisecond) and never waits.
-    /// Nil for everything else: unknown maps, a sequence number that has not come yet, anything but
-    /// one position, layers that are no open dataset or ready graphics, maps on which it took long
-    /// of late. Throws `Failure` for a request that cannot be answered, as `identify` does.
+    /// Nil for everything else: unknown maps, a sequence number that is not known yet, more than
+    /// one position, layers that are neither an open dataset nor ready graphics, maps with high
+    /// recent latency. Throws `Failure` for an invalid request, as `identify` does.
     public func identifyAtOnce(_ request: IdentifyRequest) throws(Failure) -> IdentifyAnswer? {
         guard request.geometry.coordinateCount == 1,
             request.layerDefinitions.values.reduce(0, { $0 + $1.utf8.count })
@@ -89,7 +87,7 @@ public final class SiteIdentify: Sendable {
             return answer
         case .elsewhere: pace.note(request.map, nanoseconds: pace.tryLimit)
         case .unprepared:
-            // What comes of it does not matter: whoever asked is answered elsewhere.
+            // The result is discarded: the request itself is answered elsewhere.
             rehearsal?.offer(for: request.map) { [weak self] isEnding in
                 _ = try? self?.identify(request, isCancelled: isEnding)
             }
@@ -97,14 +95,14 @@ public final class SiteIdentify: Sendable {
         return nil
     }
 
-    /// What is known of a past sequence number cannot have changed unnoticed; what came before a
-    /// time can.
+    /// Whether the state may have changed unnoticed: a past sequence number is final, a past time
+    /// is not.
     func mayBeStale(_ moment: AsOf?) -> Bool {
         if case .sequence? = moment { false } else { isStale() }
     }
 
-    /// The map that a request is about, where that takes neither waiting nor reading; a past that
-    /// has to be read is at hand for later requests soon.
+    /// The map of a request, where that takes neither waiting nor reading; a past map that has to
+    /// be read is prefetched for later requests.
     func mapAtHand(
         _ request: some PastRequest, named name: MapName, minSequence: Int64?
     ) -> PreparedMap? {
@@ -116,7 +114,7 @@ public final class SiteIdentify: Sendable {
 
     private func pastAtHand(_ name: MapName, _ past: SeenPast) -> PreparedMap? {
         if let known = remembered(name, past) { return known.map }
-        // What is yet to come is not waited for.
+        // A future position is not waited for.
         let position = max(follower.knownPosition(of: past.moment) ?? 0, past.seenFrom ?? 0)
         guard 0...follower.current.sequence ~= position else { return nil }
         rehearsal?.offer(for: name) { [weak self] _ in
@@ -125,12 +123,12 @@ public final class SiteIdentify: Sendable {
         return nil
     }
 
-    /// A past map that is known; nil for one that there was not.
+    /// A past map from memory; nil for a map that did not exist.
     private struct Recollection {
         var map: PreparedMap?
     }
 
-    /// What memory has of a past map; nil where the log has to be read.
+    /// Looks up a past map in memory; nil where the log has to be read.
     private func remembered(_ name: MapName, _ past: SeenPast) -> Recollection? {
         guard let position = follower.knownPosition(of: past.moment) else { return nil }
         switch follower.remembered(name, at: position) {
@@ -149,16 +147,16 @@ public final class SiteIdentify: Sendable {
         }
     }
 
-    // MARK: At leisure
+    // MARK: Blocking
 
-    /// Runs its argument, which blocks its thread until others have done something.
+    /// Runs its argument, which blocks its thread until another thread has done its part.
     public typealias Waiting = @Sendable (() -> Void) -> Void
 
-    /// Answers a request on the calling thread, which waits where it must, inside `waiting`.
+    /// Answers a request on the calling thread, blocking inside `waiting` where it must.
     ///
-    /// Layers on other servers are asked through `remotes`; without it they are failures in the
-    /// answer. Throws `Failure`: `notFound` for an unknown map, `logUnavailable` for one that the
-    /// log may know while it is out of reach, `timedOut` for a sequence number that does not come,
+    /// Layers on other servers are queried through `remotes`; without it they are failures in the
+    /// answer. Throws `Failure`: `notFound` for an unknown map, `logUnavailable` for a map that the
+    /// unreachable log may hold, `timedOut` for a sequence number that is not reached,
     /// `invalidParameter`, `tooLarge`, `cancelled`, and what log and datasets throw.
     public func identify(
         _ request: IdentifyRequest, until deadline: ContinuousClock.Instant? = nil,
@@ -172,13 +170,13 @@ public final class SiteIdentify: Sendable {
             request, in: map, isStale: isStale, remotes: remotes, isCancelled: isCancelled)
     }
 
-    /// A map now, knowing at least `minSequence`, or as it was, prepared for questions; and whether
-    /// it may have changed unnoticed.
+    /// Prepares a map, at `minSequence` or later or at a past moment; with whether it may have
+    /// changed unnoticed.
     ///
-    /// A map that is unknown here is looked for in the log before that is said, where no moment is
-    /// named. Blocks the calling thread where it must, inside `waiting`. Throws `Failure`:
-    /// `notFound` for an unknown map, `logUnavailable` for one that the log may know while it is
-    /// out of reach, `timedOut` for a sequence number that does not come, and what the log throws.
+    /// Without a moment, an unknown map is looked up in the log before it counts as missing. Blocks
+    /// the calling thread inside `waiting` where it must. Throws `Failure`: `notFound` for an
+    /// unknown map, `logUnavailable` for a map that the unreachable log may hold, `timedOut` for a
+    /// sequence number that is not reached, and what the log throws.
     public func map(
         named name: MapName, past: SeenPast?, minSequence: Int64?,
         until deadline: ContinuousClock.Instant? = nil, waiting: Waiting = { $0() }
@@ -190,7 +188,7 @@ public final class SiteIdentify: Sendable {
         guard !isStale else {
             throw Failure(
                 .logUnavailable,
-                "the log is out of reach, and what was read of it knows no map '\(name)'")
+                "the log is unreachable, and the part read so far has no map '\(name)'")
         }
         for _ in 0..<Self.lookLimit where past == nil {
             guard try learnMore(until: deadline, waiting) else { break }
@@ -200,12 +198,11 @@ public final class SiteIdentify: Sendable {
         throw Failure(.notFound, "there is no map '\(name)'\(when)")
     }
 
-    /// Looks in the log for changes of maps that have not come here yet, and waits for them;
+    /// Reads changes of maps that the follower has not received yet, and waits for them; returns
     /// whether there were any.
     ///
-    /// A process that was held up or has just begun is behind, and who asks it for a new map may
-    /// have been told that there is one. That costs a question to the log for each that names a map
-    /// which does not exist.
+    /// A stalled or new process is behind, while its client may have read that the map exists. The
+    /// cost is one log read for each request that names a missing map.
     private func learnMore(
         until deadline: ContinuousClock.Instant?, _ waiting: Waiting
     ) throws(Failure) -> Bool {
@@ -236,10 +233,10 @@ public final class SiteIdentify: Sendable {
             deadline.map { ContinuousClock.now.duration(to: $0) } ?? sequencePatience)
     }
 
-    /// A map as it was; nil when there was none.
+    /// A map at a past sequence number; nil when it did not exist.
     ///
-    /// Waits a little for a sequence number that is not known here yet. Throws `Failure`:
-    /// `timedOut`, and what the log throws.
+    /// Waits briefly for a sequence number that is not known yet. Throws `Failure`: `timedOut`, and
+    /// what the log throws.
     public func map(named name: MapName, at position: Int64) throws(Failure) -> MapDescription? {
         _ = try wait({ $0() }) { [follower] done in
             follower.whenReached(position, timeout: Self.sequencePatience, done)
@@ -280,8 +277,8 @@ public final class SiteIdentify: Sendable {
         }
     }
 
-    /// Blocks the calling thread, which is never one of Swift's own, until `start`'s callback has
-    /// been called.
+    /// Blocks the calling thread, never one of Swift's cooperative pool, until `start` has called
+    /// back.
     private func wait<Value: Sendable>(
         _ waiting: Waiting,
         _ start: (@escaping @Sendable (Result<Value, Failure>) -> Void) -> Void
@@ -291,7 +288,7 @@ public final class SiteIdentify: Sendable {
         var result: Result<Value, Failure>?
         if mailbox.count > 0 { result = mailbox.pop() } else { waiting { result = mailbox.pop() } }
         guard let result else {
-            throw Failure(.internal, "the maps were not handed over")
+            throw Failure(.internal, "the follower returned no maps")
         }
         return try result.get()
     }

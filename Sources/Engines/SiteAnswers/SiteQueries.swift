@@ -8,14 +8,13 @@ internal import Identify
 internal import Platform
 internal import Synchronization
 
-/// Queries on the maps of a site, answered where they are asked, on threads of its own, as long as
-/// that is soon done.
+/// Answers cheap queries on the maps of a site in process, on threads of its own.
 ///
-/// Workers answer with the same engine, so the bytes are the same. Any thread may ask.
+/// Workers run the same engine, so the bytes are the same. Thread-safe.
 public final class SiteQueries: Sendable {
-    /// Queries that wait for a thread; further ones are for workers.
+    /// Length of the queue; further queries go to workers.
     private static let waitingLimit = 16
-    /// The most features of a layer, whose order by object id is worked out here.
+    /// Size limit of a layer whose order by object id is computed here, in features.
     private static let featureLimit = 2_000_000
 
     private let engine: QueryEngine
@@ -23,24 +22,24 @@ public final class SiteQueries: Sendable {
     private let pace: LatencyGate
     private let queue = BlockingQueue<Attempt>(capacity: SiteQueries.waitingLimit)
 
-    /// Starts the threads, which end soon after this is released.
+    /// Starts the threads, which end soon after the last reference is gone.
     ///
     /// - Parameters:
     ///   - engine: Answers.
     ///   - maps: Knows the maps.
-    ///   - threadCount: How many queries are answered at once.
+    ///   - threadCount: Number of queries answered at once.
     ///
     /// Throws `Failure` when the system has no thread left.
     public convenience init(
         engine: QueryEngine, maps: SiteIdentify, threadCount: Int
     ) throws(Failure) {
-        // Some times what 2,000 features of a hundred coordinates take.
+        // A few times the cost of 2,000 features of a hundred coordinates.
         try self.init(
             engine: engine, maps: maps, threadCount: threadCount,
             pace: LatencyGate(tryLimit: 60_000_000, averageLimit: 30_000_000))
     }
 
-    /// The same with a pace of its own.
+    /// Creates it with another pace.
     init(
         engine: QueryEngine, maps: SiteIdentify, threadCount: Int, pace: LatencyGate
     ) throws(Failure) {
@@ -61,23 +60,22 @@ public final class SiteQueries: Sendable {
 
     deinit { queue.close() }
 
-    /// The whole answer to a query, where it is at hand and soon written: the bytes that a worker
-    /// gives.
+    /// Answers a whole query in process where that is cheap, with the bytes that a worker gives.
     ///
-    /// Nil for everything else: unknown maps and layers, a sequence number that has not come yet,
+    /// Nil for everything else: unknown maps and layers, a sequence number that is not known yet,
     /// layers on other servers and of more than two million features, a clause of more than 1,024
     /// bytes, relations that GEOS tests, distances and geometries of more than 2,000 coordinates,
     /// features of more than 1 MiB, answers of several parts or of more than 60 ms of processor
-    /// time, maps on which it took long of late, and when sixteen others wait or `end` has come.
-    /// Throws `Failure`: `invalidParameter` and `tooLarge` in the worker's words, `cancelled` soon
-    /// after the calling task was.
+    /// time, maps with high recent latency, and when sixteen others wait or `end` has passed.
+    /// Throws `Failure`: `invalidParameter` and `tooLarge` with the worker's sentence, `cancelled`
+    /// soon after the calling task was cancelled.
     public func answerAtOnce(
         _ request: QueryRequest, until end: ContinuousClock.Instant = .now + .seconds(60)
     ) async throws(Failure) -> QueryAnswer? {
         guard request.isSoonStopped, pace.isWorthTrying(request.map),
             let map = maps.mapAtHand(request, named: request.map, minSequence: request.minSequence)
         else { return nil }
-        // A worker may know of a layer that is new.
+        // A worker may already know a new layer.
         guard let layer = map.description.layer(request.layer) else { return nil }
         // Only workers wait for other servers.
         if layer.kind.source?.isRemote == true { return nil }
@@ -100,16 +98,16 @@ public final class SiteQueries: Sendable {
 }
 
 extension QueryRequest {
-    /// The most bytes of the clause: how long one feature can take grows with them.
+    /// Size limit of the clause in bytes: the cost per feature grows with it.
     private static let soonClauseBytes = 1_024
-    /// The most coordinates of the geometry.
+    /// Size limit of the geometry in coordinates.
     private static let soonCoordinates = 2_000
-    /// The most bytes of a feature that is read where an answer must be stopped soon: its text is
-    /// at most six times that.
+    /// Size limit of a feature in an answer that must stop soon, in bytes; its text is at most six
+    /// times as large.
     public static let soonFeatureBytes = 1 << 20
 
-    /// Whether it is for the first part of an answer, and one that can be given up at any feature:
-    /// GEOS, distances and long clauses cannot be interrupted.
+    /// Whether it asks for the first part of an answer and can be interrupted at any feature: GEOS,
+    /// distances and long clauses cannot be.
     public var isSoonStopped: Bool {
         part == nil && (clause?.utf8.count ?? 0) + (text?.utf8.count ?? 0) <= Self.soonClauseBytes
             && having?.utf8.count ?? 0 <= Self.soonClauseBytes
@@ -119,7 +117,7 @@ extension QueryRequest {
 }
 
 extension QuerySpatialFilter {
-    /// Whether our own predicates decide, without a detour.
+    /// Whether the exact predicates of `Geometry` decide it alone.
     fileprivate var isPlain: Bool {
         guard distanceMeters ?? 0 == 0 else { return false }
         return switch relation {
@@ -158,8 +156,7 @@ private final class Attempt: Sendable {
             switch error.code {
             case .invalidParameter, .tooLarge: finish(.failure(error))
             case .cancelled where isCancelled.load(ordering: .relaxed): finish(.failure(error))
-            // Its time is over, or the files are not as they should be: let a worker say what is
-            // wrong.
+            // The time is over, or the files are damaged: a worker reports the reason.
             default: finish(.success(nil))
             }
         }
@@ -171,7 +168,7 @@ private final class Attempt: Sendable {
     {
         // Once for each dataset and edit.
         try engine.prepare(request, in: map) { self.isOver }
-        // However busy the machine is, the same queries are given up.
+        // Processor time, so that load does not change which queries are given up.
         let start = ThreadClock.nanoseconds()
         defer { pace.note(request.map, nanoseconds: ThreadClock.nanoseconds() - start) }
         let answer = try engine.answer(

@@ -187,11 +187,10 @@ struct Bench {
         return Double(layer.positions.count) / numbers[0] / 1e6
     }
 
-    /// Ten times the features, questions all over them.
+    /// Ten times the features, with requests all over them.
     ///
-    /// The smaller layer also lies there ten times, its copies asked in turn, so that as much
-    /// memory is read of both: what is compared is the work of a search, not the size of the
-    /// caches.
+    /// There are ten copies of the smaller layer, too, queried in turn, so that both cases read as
+    /// much memory: the comparison is of searches, not of cache sizes.
     private mutating func growth(_ tenth: String, _ whole: String) throws {
         let layers = try [tenth, whole].map { try open("footprints", $0, .features) }
         let copies = work + "/copies"

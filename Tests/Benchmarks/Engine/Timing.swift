@@ -11,7 +11,7 @@ enum Timing {
     /// Seconds since some moment.
     static func wall() -> Double { seconds(CLOCK_MONOTONIC) }
 
-    /// What a piece of work took, in seconds.
+    /// The cost of a piece of work, in seconds.
     struct Cost {
         var wall: Double
         /// Of all threads of this process, or of the processes it waited for.
@@ -58,17 +58,17 @@ enum Timing {
 /// One line of the report.
 struct Line: Encodable {
     var `case`: String
-    /// What it is compared with.
+    /// The peer of the comparison.
     var peer: String
-    /// How many times better than the peer, or how large beside it.
+    /// The ratio to the peer: times faster, or relative size.
     var ratio: Double
-    /// What is asked of the ratio.
+    /// The required ratio.
     var asked: String
     var pass: Bool
-    /// Questions asked, and those that both answered differently.
+    /// Number of questions, and of those with different answers.
     var questions: Int?
     var mismatches: Int?
-    /// Ours and the peer's, in millions of questions a second, seconds, or bytes, as the case says.
+    /// Ours and the peer's, in millions of questions a second, seconds, or bytes, by case.
     var ours: Double
     var theirs: Double
     var unit: String

@@ -9,12 +9,11 @@ import Locator
 import LocatorSources
 import TestKit
 
-/// Builds a locator, or opens one, and asks for addresses of tables, so many of each way to write
-/// them.
+/// Builds a locator, or opens one, and geocodes addresses of tables, in each of several spellings.
 ///
-/// Prints JSON Lines: what was built, then for each case how many answers were right, the times of
-/// one call and its processor time, all in this one thread. `deploy/bench locator` calls it, and
-/// asks others the same texts.
+/// Prints JSON Lines: the build, then for each case the number of right answers, the times of one
+/// call and its processor time, all in this one thread. `deploy/bench locator` calls it, and sends
+/// the same texts to other geocoders.
 @main struct BenchLocator: ParsableCommand {
     @Argument(help: "What the locator is built of.") var sources: [String] = []
     @Option(help: "A table in BANO's form; its addresses are asked for.") var ask: [String] = []
@@ -158,14 +157,14 @@ import TestKit
     }
 }
 
-/// What a locator cost.
+/// The cost of a locator.
 private struct Build: Encodable {
     var `case` = "build"
     var streets, houses, places, bytes, rejected: Int
     var buildMs, openMs: Double
 }
 
-/// A text as others are asked it.
+/// The text of a query to other geocoders.
 private struct Query: Encodable {
     var kind, text, number, street: String
     var latitude, longitude: Double

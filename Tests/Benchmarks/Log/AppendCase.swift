@@ -102,7 +102,7 @@ struct AppendCase {
         }
     }
 
-    /// How many events each commit took.
+    /// Number of events in each commit.
     private func batchSizes(_ site: Site) throws -> [Int64] {
         let connection = try Connection(path: site.logFile, mode: .read)
         var statement = try connection.prepare("SELECT last - first + 1 FROM batch")

@@ -39,7 +39,7 @@ struct BusCases {
                 .beside("libzmq in C", theirs.median, atLeast: 0.9))
     }
 
-    /// In turns, for a round takes a second and what else the machine does takes longer.
+    /// In turns, because a round takes a second, and background load changes more slowly.
     private func roundTrips(_ site: Site) throws {
         let count = 10_000
         var ours: [Double] = []
@@ -110,7 +110,7 @@ enum BusRoles {
                     header: MessageHeader(kind: .live, sequence: Int64(number)),
                     payload: BusCases.payload)
                 do throws(Failure) { try pusher.send(message) } catch {
-                    // Nobody there yet: nothing says when somebody is.
+                    // No subscriber yet, and no signal for one.
                     if error.code != .busy { bus.schedule(after: .milliseconds(1)) { turn() } }
                     return
                 }
@@ -148,7 +148,7 @@ enum BusRoles {
     }
 }
 
-/// Questions asked by completions on the bus thread, a number of them under way at once.
+/// Requests by completions on the bus thread, a number of them in flight.
 final class RequestLoad: Sendable {
     private struct State {
         var sent = 0
@@ -176,7 +176,7 @@ final class RequestLoad: Sendable {
         self.answered = answered
     }
 
-    /// How long each took and all together; throws the first failure.
+    /// Durations of each and of all together; throws the first failure.
     func run() throws -> (figures: Figures, times: Times) {
         let start = MonotonicClock.nanoseconds()
         for _ in 0..<min(window, count) { next() }
@@ -218,6 +218,6 @@ final class RequestLoad: Sendable {
 }
 
 extension Output {
-    /// Tells whoever started this process that it may be talked to.
+    /// Signals the parent process that this one is ready.
     static func ready() { FileHandle.standardOutput.write(Data("ready\n".utf8)) }
 }

@@ -18,7 +18,7 @@ struct Corpus {
     private var count = 0
     private var lease = UUID()
 
-    /// The next events, about so many, each an append of its own or with those it belongs to.
+    /// The next events, about `limit`, each an append of its own or with those it belongs to.
     mutating func next(_ limit: Int) throws -> [StreamAppend] {
         var appends: [StreamAppend] = []
         var made = 0

@@ -5,12 +5,12 @@ import Foundation
 import Glibc
 import Platform
 
-/// The least a durable commit can take on a disk.
+/// The lower bound of a durable commit on a disk.
 enum DiskFloor {
-    /// How long it takes to write 16 KiB over what a file has there and to wait until they are on
-    /// the disk (`fdatasync`): what a commit of a few events writes to the write-ahead log.
+    /// The time to overwrite 16 KiB of a file and to wait for the disk (`fdatasync`): the same as a
+    /// commit of a few events writes to the write-ahead log.
     ///
-    /// So many times, with rests as between two commits.
+    /// Repeated `rounds` times, with pauses as between two commits.
     static func times(in directory: String, rounds: Int) throws -> Times {
         let path = directory + "/floor"
         defer { try? FileManager.default.removeItem(atPath: path) }
@@ -38,7 +38,7 @@ enum DiskFloor {
 }
 
 /// A thread that keeps the disk busy until it is stopped: it writes a file of 300 MiB, waits for
-/// it, and begins again.
+/// it, and repeats.
 final class BusyDisk: Sendable {
     private let path: String
     private let isStopped = Shared(false)

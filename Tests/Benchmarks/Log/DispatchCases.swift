@@ -40,7 +40,7 @@ struct DispatchCases {
             ["work", site.path, "--milliseconds", "\(milliseconds)", "--credit", "\(credit)"])
     }
 
-    /// Until so many workers are welcome.
+    /// Waits until that many workers are registered.
     private func wait(for count: Int, _ requester: Requester) throws {
         try Blocking.run {
             for _ in 0..<2_000 {
@@ -62,10 +62,10 @@ struct DispatchCases {
             metadata: Data(#"{"operation":"work"}"#.utf8), payload: payload)
     }
 
-    /// Four workers, of whom three take 1 ms for a task and one 20; a thousand tasks at once.
+    /// Four workers, of which three take 1 ms for a task and one 20; a thousand tasks at once.
     ///
-    /// The ideal is what they can do together, by the lengths that the tasks really had: a sleep of
-    /// 1 ms takes longer.
+    /// The ideal is their joint throughput at the measured lengths of the tasks: a sleep of 1 ms
+    /// takes longer.
     private func fairness(credit: Int) throws {
         let milliseconds = [1, 1, 1, 20]
         let count = 1_000
@@ -176,11 +176,11 @@ struct DispatchCases {
     }
 }
 
-/// How many tasks a worker did, and how long they really were.
+/// Number of a worker's tasks, and their measured lengths.
 private struct TaskLengths {
     var count = 0
     var nanoseconds: Int64 = 0
-    /// What the worker could do if it did nothing else.
+    /// The worker's throughput without other work.
     var perSecond: Double { Double(count) * 1e9 / Double(nanoseconds) }
 }
 
@@ -216,8 +216,8 @@ enum WorkerRole {
         try await Task.sleep(for: .seconds(3_600))
     }
 
-    /// Sleeps, or takes the claim that the payload names: the first who has it never ends, the next
-    /// says when it began.
+    /// Sleeps, or takes the claim named by the payload: its first owner never ends, the next
+    /// reports its start.
     private static func work(_ payload: Data, _ milliseconds: Int) throws -> Data {
         let now = MonotonicClock.nanoseconds()
         let text = String(decoding: payload.prefix(300), as: UTF8.self)

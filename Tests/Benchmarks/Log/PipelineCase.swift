@@ -39,9 +39,8 @@ struct PipelineCase {
                 "p99 \(Int(floor.quantile(0.99))) µs, longest \(Int(floor.quantile(1))) µs"))
     }
 
-    /// In turns with what the machine allows: the same three processes in C, with one thread each
-    /// beside libzmq's own; as the machine is, and where it lets us with processors that stay awake
-    /// meanwhile.
+    /// In turns with the machine's limit: the same three processes in C, with one thread each
+    /// beside libzmq's own; as the machine is, and, where permitted, with processors kept awake.
     private func paced() throws {
         let isLetAwake = (try? whileAwake {}) != nil
         var (usual, awake) = (PacedRuns(), PacedRuns())
@@ -57,7 +56,8 @@ struct PipelineCase {
         if isLetAwake { report(awake, title + ", CAIRN_WAKE_LATENCY=0", atMost: 400) }
     }
 
-    /// What `CAIRN_WAKE_LATENCY=0` has the log do, for peers who ask the kernel for nothing.
+    /// The effect of `CAIRN_WAKE_LATENCY=0` on the log, for peers that make no request to the
+    /// kernel.
     private func whileAwake(_ body: () throws -> Void) throws {
         let latency = try WakeLatency()
         try latency.demand(microseconds: 0)
@@ -159,7 +159,7 @@ enum PipelineRoles {
         bus.stop()
     }
 
-    /// Of the text of an event's payload; in front of it are spaces.
+    /// Position of the text in an event's payload, after spaces.
     private static let timePlace = 6..<26
     private static let template = Data(
         (#"{"at":"# + String(repeating: " ", count: timePlace.count) + #","worker":"#
@@ -196,8 +196,8 @@ enum PipelineRoles {
             metadata: EventMetadata())
     }
 
-    /// Appends as fast as eight appends under way allow, or so many events a second, whatever is
-    /// still under way.
+    /// Appends as fast as eight appends in flight allow, or at a rate of events per second,
+    /// regardless of those in flight.
     static func produce(_ site: Site, count: Int, ofAppend: Int, perSecond: Int) throws {
         let bus = try BusThread(name: "producer", runDirectory: site.runDirectory)
         let log = try LogReader(bus: bus)
@@ -230,14 +230,15 @@ enum PipelineRoles {
         bus.stop()
     }
 
-    /// Subscribes to every event and takes none of them once it is stopped.
+    /// Subscribes to every event and reads none of them once it is stopped.
     static func listen(_ site: Site) throws {
         let bus = try BusThread(name: "listener", runDirectory: site.runDirectory)
         let heard = BlockingQueue<Bool>(capacity: 1)
         let subscriber = try bus.subscribe(.logTail, topics: ["e/", "h/"]) { _, _ in
             _ = heard.tryPush(true)
         }
-        // Subscribed is who has been told something; before that nothing is kept for it.
+        // The subscription is active once its first message arrives; before that nothing is
+        // buffered for it.
         _ = heard.pop()
         Output.ready()
         while true {

@@ -7,7 +7,7 @@ import Foundation
 import Platform
 import Site
 
-/// What is left of the throughput of jobs while another's work kills every worker that takes it.
+/// The remaining throughput of jobs while another job kills every worker that takes its chunks.
 struct PoisonCase {
     let shop: Workshop
 
@@ -122,7 +122,7 @@ private final class Kept: Sendable {
         }
     }
 
-    /// How many died by themselves.
+    /// Number of workers that died by themselves.
     var deathCount: Int { deaths.value }
 
     func end() {

@@ -46,7 +46,7 @@ final class Program {
         process.waitUntilExit()
     }
 
-    /// What it prints until its end, as one value; throws when it fails.
+    /// Its whole output as one value; throws when it fails.
     func result<Value: Decodable>(_ type: Value.Type = Value.self) throws -> Value {
         let bytes = output.fileHandleForReading.readDataToEndOfFile()
         process.waitUntilExit()
@@ -59,7 +59,7 @@ final class Program {
         return try JSONDecoder().decode(type, from: bytes)
     }
 
-    /// Waits until it prints a line, and gives that.
+    /// Waits for its next line of output.
     func line() throws -> String {
         var bytes: [UInt8] = []
         while let byte = try output.fileHandleForReading.read(upToCount: 1)?.first {
@@ -78,7 +78,7 @@ final class Program {
     }
 }
 
-/// Where the bench finds programs and works.
+/// Paths of the benchmark's programs and working directory.
 struct Workshop {
     /// A directory of its own, short enough for sockets.
     let directory: String
@@ -120,7 +120,7 @@ struct Workshop {
     }
 }
 
-/// Runs `work` and says how many seconds it took.
+/// Runs `work` and returns its duration in seconds.
 func seconds(_ work: () throws -> Void) rethrows -> Double {
     let start = MonotonicClock.nanoseconds()
     try work()

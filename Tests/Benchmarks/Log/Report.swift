@@ -6,21 +6,21 @@ import Foundation
 /// One line of the report; what is nil is not printed.
 struct Line: Encodable {
     var `case`: String
-    /// What it is compared with; absent where a figure alone is asked.
+    /// The peer of the comparison; absent for a figure alone.
     var peer: String?
     var ours: Double
     var theirs: Double?
     /// Ours divided by theirs.
     var ratio: Double?
     var unit: String
-    /// What is asked of the ratio, or of our own figure where there is no peer.
+    /// The required ratio, or our own required figure without a peer.
     var asked: String?
     var passes: Bool?
     var p50Microseconds: Double?
     var p99Microseconds: Double?
     var theirP50Microseconds: Double?
     var theirP99Microseconds: Double?
-    /// What must be known to read the figure.
+    /// Context needed to read the figure.
     var note: String?
 
     init(_ name: String, ours: Double, unit: String) {
@@ -29,7 +29,7 @@ struct Line: Encodable {
         self.unit = unit
     }
 
-    /// Beside a peer; with `atLeast` or `atMost` something is asked of the ratio.
+    /// A figure with a peer; `atLeast` or `atMost` is the required ratio.
     func beside(
         _ peer: String, _ theirs: Double, atLeast: Double? = nil, atMost: Double? = nil
     ) -> Line {
@@ -78,7 +78,7 @@ struct Line: Encodable {
     }
 }
 
-/// What a program of peers printed.
+/// The output of a program of peers.
 struct PeerFigures: Decodable {
     var perSecond: Double
     /// Microseconds.

@@ -7,11 +7,11 @@ import Foundation
 import Platform
 import Site
 
-/// How long the services that fold the log take until they serve: from a snapshot, and without one.
+/// Start times of the services that fold the log: from a snapshot, and without one.
 struct ServiceStartCases {
     let shop: Workshop
 
-    /// On a site whose log is long and that nobody serves.
+    /// Runs on a stopped site with a long log.
     func run(on site: Site) throws {
         let logd = try shop.cairn("cairn-logd", site)
         defer { logd.end() }
@@ -45,7 +45,7 @@ struct ServiceStartCases {
         let bus = try BusThread(name: "bench", runDirectory: site.runDirectory)
         defer { bus.stop() }
         let requester = try bus.connectRequester(endpoint)
-        // Nobody has such a job, nor such an operation; whoever has not read the log says so
+        // The job and the operation do not exist; a service that has not read the log answers so
         // instead.
         let nobody = try CairnJSON.encode(JobID(rawValue: .timeOrdered()))
         try Blocking.run {

@@ -12,11 +12,11 @@ import Platform
 import SQLite
 import Site
 
-/// The log as it lies: folding it, verifying it, starting on it, and what it takes of memory.
+/// The stored log: folding, verification, start, and memory.
 struct StoreCases {
     let shop: Workshop
 
-    /// Commits so many events, in batches of the size that a busy site's are.
+    /// Commits that many events, in batches of a busy site's size.
     private func fill(_ path: String, _ count: Int) throws {
         let store = try SQLiteEventStore(path: path) {
             Timestamp(microseconds: WallClock.microseconds())
@@ -70,7 +70,7 @@ struct StoreCases {
         try startAndFollow(site, head: head)
     }
 
-    /// What a service does at its start: it asks `cairn-logd` for everything, page by page.
+    /// The start of a service: it reads everything from `cairn-logd`, page by page.
     private func startAndFollow(_ site: Site, head: Int64) throws {
         let logd = try shop.cairn("cairn-logd", site)
         defer { logd.end() }
@@ -95,8 +95,8 @@ struct StoreCases {
         )
     }
 
-    /// Many events through `cairn-logd` while somebody has subscribed to them who never reads; then
-    /// its start on what it has.
+    /// Appends many events through `cairn-logd` with a subscriber that never reads; then restarts
+    /// it on the result.
     func memoryAndStart() throws {
         let site = try shop.site("memory")
         defer { shop.remove(site) }

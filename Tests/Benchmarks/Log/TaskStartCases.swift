@@ -6,9 +6,8 @@ import Foundation
 import Platform
 import Site
 
-/// How long an empty `Task` waits for its first instruction in a process whose bus is idle, and in
-/// one that is asked as much as it can answer: nothing that blocks may hold the threads that tasks
-/// share.
+/// Latency of an empty `Task` until its first instruction, in a process with an idle bus, and in
+/// one under full load: blocking work must not hold the threads that tasks share.
 struct TaskStartCases {
     let shop: Workshop
 
@@ -44,8 +43,8 @@ struct TaskFigures: Codable {
 }
 
 extension BusRoles {
-    /// Answers whoever asks, and starts tasks, two thousand a second, once somebody does where
-    /// `isSaturated`.
+    /// Answers requests, and starts two thousand tasks a second, with `isSaturated` from the first
+    /// request on.
     static func tasks(_ site: Site, count: Int, isSaturated: Bool) throws {
         let bus = try BusThread(name: "tasks", runDirectory: site.runDirectory)
         let answered = Shared(0)

@@ -21,7 +21,7 @@ struct Bench {
 
     // MARK: The hub
 
-    /// No layer is asked, so only the way there and back remains: the ceiling of the hub.
+    /// No layer is queried, so only the round trip remains: the ceiling of the hub.
     func emptyWork() async throws -> Bool {
         var request = try question.clicks()[0]
         request.layers = LayerSelection(.all, ids: [])
@@ -36,8 +36,8 @@ struct Bench {
 
     // MARK: Scaling
 
-    /// Stars of 1,000 vertices over much of the box, asked for counts: milliseconds of work between
-    /// a small question and a small answer.
+    /// Counts in stars of 1,000 vertices over much of the box: milliseconds of work between a small
+    /// request and a small answer.
     private func heavyRequests() throws -> [IdentifyRequest] {
         try question.points.prefix(32).map { point in
             let radius = question.resolution * 9_000
@@ -106,7 +106,7 @@ struct Bench {
             var oneWorkerKilobytes: Memory
             var fourWorkersKilobytes: Memory
             var ratio: Double
-            /// What each of the three that came brought with it.
+            /// Additional memory per further worker.
             var furtherWorkerKilobytes: Int
             var asked = "≤ 1.2"
             var passes: Bool
@@ -168,7 +168,7 @@ struct Bench {
             }
         }
         var measured = await load.value
-        // What the killed ones used is gone with them.
+        // The usage of the killed ones is lost with them.
         measured.times = ProcessTimes()
         var line = Line(
             "workers come and go", question, measured, clients: clients, checked: Self.checked)

@@ -5,7 +5,7 @@ import CairnClient
 import CairnModel
 import Synchronization
 
-/// Closed loops over the bus: each answer asks the next question, on the client's bus thread.
+/// Closed loops over the bus: each answer triggers the next request, on the client's bus thread.
 final class BusLoad: Sendable {
     private struct State {
         var measured = Measured()

@@ -6,9 +6,9 @@ import CairnModel
 import Foundation
 import Geometry
 
-/// A server that is asked the seeded questions.
+/// A server that answers the seeded questions.
 protocol Contender: AnyObject {
-    /// The way it is asked, `http` or `bus`, or the peer's name and version.
+    /// Its protocol, `http` or `bus`, or the peer's name and version.
     var name: String { get }
     /// Asks everything once and keeps the answers, which every later one must equal.
     func answers() async throws -> [[Hit]]
@@ -18,7 +18,7 @@ protocol Contender: AnyObject {
     func processTimes() -> ProcessTimes
 }
 
-/// A server that is asked over HTTP.
+/// A server over HTTP.
 final class HTTPContender: Contender {
     let name: String
     private var load: HTTPLoad
@@ -93,7 +93,7 @@ final class HTTPContender: Contender {
     }
 }
 
-/// Cairn, asked over its bus.
+/// Cairn over its bus.
 final class BusContender: Contender {
     let name = "bus"
     private let client: CairnClient

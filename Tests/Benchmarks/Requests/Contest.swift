@@ -5,21 +5,21 @@ import Foundation
 
 /// Cairn and its peers on the same questions, in turns, so that a busy machine slows all alike.
 struct Contest {
-    /// A peer stands beside the way of asking Cairn that it is compared with.
+    /// A peer with the protocol of Cairn that it is compared with.
     struct Pair {
         let ours: any Contender
         let peer: (any Contender)?
     }
 
     let question: Question
-    /// What GEOS says; nil: everybody must say what Cairn says at first.
+    /// The answer of GEOS; nil where all contestants must give the first answer of Cairn.
     let expected: [[Hit]]?
     /// Of one case.
     let seconds: Double
     let rounds: Int
     let clients: Int
 
-    /// Whether everything was as asked.
+    /// Whether all figures were as required.
     func run(_ pairs: [Pair]) async throws -> Bool {
         let contenders = pairs.flatMap { [$0.ours] + ($0.peer.map { [$0] } ?? []) }
         var truth = expected
@@ -88,7 +88,7 @@ struct Contest {
     // MARK: Lines
 
     private var checked: String { expected == nil ? "the first answers" : "GEOS" }
-    /// Some figures are asked over a whole map.
+    /// Some figures are required only over a whole map.
     private var isWholeMap: Bool { question.layers.count >= 8 }
 
     private func write(_ measured: Measured, _ pair: Pair, clients count: Int) -> Bool {

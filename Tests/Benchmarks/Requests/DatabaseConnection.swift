@@ -11,10 +11,10 @@ import Glibc
     private let link: OpaquePointer
     /// The values of the last answer, each with 0x1F behind it.
     private(set) var rows: [UInt8] = []
-    /// The first two columns of each row, where they were asked for.
+    /// The first two columns of each row, where requested.
     private(set) var numbers: [(Int, Int)] = []
 
-    /// Throws, with what libpq says, when the database cannot be reached or refuses the statement.
+    /// Throws, with libpq's message, when the database cannot be reached or refuses the statement.
     init(_ database: String, statement: String) throws {
         guard let link = unsafe PQconnectdb(database) else {
             throw CocoaError(.fileReadUnknown)
@@ -27,7 +27,7 @@ import Glibc
 
     deinit { unsafe PQfinish(link) }
 
-    /// What to poll for reading.
+    /// The descriptor to poll for reading.
     var descriptor: Int32 { unsafe PQsocket(link) }
 
     private var failure: any Error {

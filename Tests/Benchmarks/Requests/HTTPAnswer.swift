@@ -36,7 +36,7 @@ struct HTTPAnswer {
         while try advance() {}
     }
 
-    /// One step; false when the next needs more bytes, or there is none.
+    /// One step; false when the next needs more bytes, or at the end.
     private mutating func advance() throws -> Bool {
         switch state {
         case .complete: return false
@@ -76,8 +76,8 @@ struct HTTPAnswer {
         return true
     }
 
-    /// Reads the status and how the body's end is found; byte by byte, because what the client
-    /// costs is taken from whom it asks.
+    /// Reads the status and the form of the body's end; byte by byte, because the client's cost
+    /// reduces the server's share of the processor.
     private mutating func begin(_ header: ArraySlice<UInt8>) throws {
         guard header.count > 12, header[(header.startIndex + 9)...].starts(with: Self.success)
         else { throw CocoaError(.fileReadCorruptFile) }
@@ -97,7 +97,8 @@ struct HTTPAnswer {
         throw CocoaError(.fileReadCorruptFile)
     }
 
-    /// What follows this name, which is in lower case and ends with a colon; nil in another line.
+    /// The value after this name, which is in lower case and ends with a colon; nil in another
+    /// line.
     private static func value(
         of name: [UInt8], in line: ArraySlice<UInt8>
     ) -> ArraySlice<UInt8>? {

@@ -22,7 +22,7 @@ final class IdentifyWorkers {
 
     var processes: [Int32] { RunningProcess.all(of: .identify, site: site) }
 
-    /// Those that were started here and run.
+    /// Running workers started here.
     var own: [Int32] { started.filter(\.isRunning).map(\.processIdentifier) }
 
     func start() throws {
@@ -42,7 +42,7 @@ final class IdentifyWorkers {
         started = []
     }
 
-    /// Waits until the supervisor knows that many.
+    /// Waits until that many are registered with the supervisor.
     func wait(for count: Int) async throws {
         let limit = ContinuousClock.now + .seconds(60)
         while try await descriptions().count != count {
@@ -56,10 +56,10 @@ final class IdentifyWorkers {
     }
 }
 
-/// The memory of processes as the kernel tells it, in kilobytes.
+/// The memory of processes as reported by the kernel, in kilobytes.
 struct Memory: Encodable {
-    /// Resident pages, each of them once however many of the processes have it; nil for all but
-    /// root, to whom alone the kernel tells which pages are the same.
+    /// Resident pages, shared ones counted once; nil for all users but root, to which alone the
+    /// kernel reports shared pages.
     var resident: Int?
     /// Proportional set sizes: pages that other programs have too count by their share.
     var proportional = 0
@@ -68,8 +68,7 @@ struct Memory: Encodable {
     /// Of that heap and stacks.
     var anonymous = 0
 
-    /// What is compared: it does not depend on which other programs use the same libraries, where
-    /// that can be told.
+    /// The figure compared: independent, where possible, of other programs with the same libraries.
     var compared: Int { resident ?? proportional }
 
     static func of(_ processes: [Int32]) -> Memory {
@@ -110,7 +109,7 @@ struct Memory: Encodable {
         let pageSize = Int(getpagesize())
         for area in String(decoding: areas, as: UTF8.self).split(separator: "\n") {
             let ends = area.prefix { $0 != " " }.split(separator: "-")
-            // What is beyond Int is the kernel's own.
+            // Addresses beyond Int are the kernel's own.
             guard ends.count == 2, let first = Int(ends[0], radix: 16),
                 let last = Int(ends[1], radix: 16), last > first
             else { continue }

@@ -5,10 +5,11 @@ import Foundation
 import Geometry
 import Glibc
 
-/// PostGIS, asked through prepared statements of libpq in closed loops, all on the calling thread.
+/// PostGIS, queried through prepared statements of libpq in closed loops, all on the calling
+/// thread.
 ///
-/// One statement asks all layers; the point goes there and the rows come back as the database has
-/// them.
+/// One statement queries all layers; its parameter is the point, and the rows come back in the
+/// database's form.
 final class PostGIS: Contender {
     private struct Client {
         let connection: DatabaseConnection
@@ -21,7 +22,7 @@ final class PostGIS: Contender {
     private let processes: [Int32]
     private let points: [[UInt8]]
     private var clients: [Client] = []
-    /// What the checking pass got; everything later must be the same, byte for byte.
+    /// Answers of the checking pass; all later ones must be the same, byte for byte.
     private var expected: [[UInt8]] = []
 
     /// Opens as many connections as there are clients.
@@ -57,7 +58,7 @@ final class PostGIS: Contender {
             + bytes(point.x.bitPattern) + bytes(point.y.bitPattern)
     }
 
-    /// The first connection asks everything, the others enough to have planned and cached all.
+    /// The first connection runs every question, the others enough to have planned and cached all.
     func answers() throws -> [[Hit]] {
         expected = []
         var found: [[Hit]] = []

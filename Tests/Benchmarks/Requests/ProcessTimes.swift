@@ -78,7 +78,7 @@ struct RunningProcess {
         return names.compactMap { Int32($0) }.compactMap { RunningProcess($0) }
     }
 
-    /// Those of one worker pool of a site, the oldest id first.
+    /// The processes of one worker pool of a site, by rising id.
     static func all(of pool: WorkerPool, site: String) -> [Int32] {
         all().filter { $0.isOf(site: site) && $0.process == pool.processName }.map(\.id).sorted()
     }

@@ -24,7 +24,7 @@ enum Points {
     }
 }
 
-/// What everybody is asked: which features of these layers are at each of these points.
+/// The question put to all contestants: which features of these layers are at each of these points.
 struct Question {
     let map: String
     let layers: [String]

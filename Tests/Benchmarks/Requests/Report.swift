@@ -3,16 +3,16 @@
 
 import Foundation
 
-/// What came of one case so far.
+/// Measurements of one case so far.
 struct Measured {
     var nanoseconds: [Int64] = []
     var wrongCount = 0
     var failedCount = 0
     /// Seconds.
     var wall = 0.0
-    /// Of the processes that answer.
+    /// Processor times of the answering processes.
     var times = ProcessTimes()
-    /// Microseconds of the process that asks.
+    /// Processor time of the client in microseconds.
     var clientTime = 0.0
 
     mutating func add(_ other: Measured) {
@@ -26,7 +26,7 @@ struct Measured {
 
     private var count: Double { Double(max(1, nanoseconds.count)) }
     var perSecond: Double { Double(nanoseconds.count) / max(wall, 1e-9) }
-    /// Microseconds of processor a request, of those who answer, by program.
+    /// Processor time a request in microseconds, of the answering processes, by program.
     var cpuByProgram: [String: Double] { times.byProgram.mapValues { $0 / count } }
     var cpu: Double { cpuByProgram.values.reduce(0, +) }
     var client: Double { clientTime / count }
@@ -45,9 +45,9 @@ struct Line: Encodable {
     struct Ratios: Encodable {
         var perSecond: Double
         var p99: Double
-        /// Of the processes that answer.
+        /// Processor time of the answering processes.
         var cpu: Double
-        /// Of those and of the process that asks.
+        /// Processor time of those and of the client.
         var cpuWithClient: Double
     }
 

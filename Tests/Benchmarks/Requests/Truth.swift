@@ -15,7 +15,7 @@ struct Hit: Hashable, Comparable {
     }
 }
 
-/// What GEOS says is near a point: every feature whose rectangle is near is measured.
+/// The features near a point by GEOS: every feature with a nearby rectangle is measured.
 struct Truth {
     private final class Feature {
         let hit: Hit

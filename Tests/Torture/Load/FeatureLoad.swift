@@ -7,15 +7,15 @@ import Foundation
 import Geometry
 
 extension Load {
-    /// What tells the features of one edit from all others: the field of the sample's cities that
-    /// edits set.
+    /// Distinguishes the features of one edit from all others: the field of the sample's cities
+    /// that edits set.
     private static let field = "population"
     /// Above every population there is.
     private static let firstValue = 100_000_000
 
-    /// Edits a copy of the layer of cities, one request after the other, so many features at once
-    /// that the layer is compacted now and then; tells what each request did, and at the end what
-    /// is there.
+    /// Edits a copy of the layer of cities, one request after the other, with so many features each
+    /// that the layer is compacted now and then; records the effect of each request, and the final
+    /// content.
     func editFeatures() async {
         let map = KnownMap(MapName(rawValue: "F\(seed)"))
         guard let name = map.name, let layer = await makeEditableLayer(map),

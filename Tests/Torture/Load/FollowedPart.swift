@@ -4,7 +4,7 @@
 import CairnModel
 import Synchronization
 
-/// What a follower of the log has handled: it must be every event once, in order.
+/// The events that a follower of the log has handled: each one once, in order.
 final class FollowedPart: Sendable {
     private struct State {
         var position: Int64

@@ -6,17 +6,16 @@ import Foundation
 import Platform
 import Synchronization
 
-/// What the clients were told, as JSON lines on standard output, in the order in which they heard
-/// it.
+/// Answers received by the clients, as JSON lines on standard output, in order of arrival.
 final class History: Sendable {
     private let over = Atomic<Bool>(false)
     private let output = Mutex(())
 
-    /// Whether clients begin nothing more.
+    /// Whether clients start no further requests.
     var isOver: Bool { over.load(ordering: .relaxed) }
     func end() { over.store(true, ordering: .relaxed) }
 
-    /// Writes one line; values are what `JSONSerialization` takes.
+    /// Writes one line; values are those of `JSONSerialization`.
     func note(_ what: String, _ members: [String: Any]) {
         var line = members
         line["what"] = what

@@ -35,7 +35,7 @@ extension Load {
         }
     }
 
-    /// What a user does to a job that runs.
+    /// A user's action on a running job.
     enum JobDisturbance: CaseIterable { case pause, cancel, submitAgain }
 
     /// Submits a job and stays until it has ended.
@@ -74,7 +74,7 @@ extension Load {
         return true
     }
 
-    /// So that somebody has to be told of the cancel; a second at most.
+    /// Waits until a worker must be notified of the cancel; a second at most.
     private func wait(untilWorkersHave id: JobID) async {
         let end = ContinuousClock.now + .seconds(1)
         while ContinuousClock.now < end {

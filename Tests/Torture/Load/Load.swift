@@ -21,8 +21,8 @@ struct Load: Sendable {
         return SeededGenerator(seed: mixed &+ UInt64(number))
     }
 
-    /// Repeats what may be repeated until it is answered; nil when it was refused, which
-    /// `onRefusal` hears first, or when nothing came in three minutes.
+    /// Repeats an idempotent request until it is answered; nil when it was refused, after
+    /// `onRefusal`, or without an answer in three minutes.
     func insist<Answer>(
         _ operation: String, onRefusal: () -> Void = {},
         _ body: () async throws(Failure) -> Answer
@@ -108,7 +108,7 @@ struct Load: Sendable {
     }
 }
 
-/// Follows the whole log from where it is now; says at the end what it has handled.
+/// Follows the whole log from its present end; reports the handled events at the end.
 final class LogFollower: Sendable {
     private let load: Load
     private let subscription: LogSubscription

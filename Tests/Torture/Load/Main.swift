@@ -7,8 +7,8 @@ import CairnModel
 import Platform
 import Site
 
-/// Keeps a site busy through its own client library and writes down, one JSON line each, what it
-/// was told; `deploy/torture` breaks the site meanwhile and checks the lines against the log.
+/// Keeps a site busy through its own client library and writes the answers as JSON lines;
+/// `deploy/torture` breaks the site meanwhile and checks the lines against the log.
 ///
 /// SIGTERM ends it in order: every client finishes what it has begun.
 @main struct TortureLoad: AsyncParsableCommand {

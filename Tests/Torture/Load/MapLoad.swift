@@ -7,14 +7,14 @@ import Foundation
 import Geometry
 import Synchronization
 
-/// What an editor knows of its map, so that askers know what to ask for.
+/// An editor's knowledge of its map, from which readers choose their requests.
 final class KnownMap: Sendable {
     let name: MapName?
     private let state = Mutex((places: [Int64: Coordinate](), sequence: Int64(0)))
 
     init(_ name: MapName?) { self.name = name }
 
-    /// Where each graphic was drawn, by its number; those that were removed too.
+    /// Location of each graphic ever drawn, by number, removed ones included.
     var places: [Int64: Coordinate] { state.withLock { $0.places } }
     var sequence: Int64 { state.withLock { $0.sequence } }
 
@@ -101,7 +101,7 @@ extension Load {
         return outcome
     }
 
-    /// Asks what lies where graphics are, or were.
+    /// Queries locations of present and removed graphics.
     func ask(_ maps: [KnownMap], _ number: Int) async {
         var random = generator("ask", number)
         while !history.isOver {

@@ -7,7 +7,7 @@ internal import Expression
 public import Geometry
 internal import PROJ
 
-/// A feature as a picture shows it, in the picture's spatial reference.
+/// The shape of a drawn feature, in the picture's spatial reference.
 public enum DrawnShape: Hashable, Sendable {
     /// Positions.
     case positions([Coordinate])
@@ -15,7 +15,7 @@ public enum DrawnShape: Hashable, Sendable {
     case paths([[Coordinate]])
     /// Parts, each a list of closed rings.
     ///
-    /// The feature is the union of its parts; inside one part even-odd decides.
+    /// The feature is the union of its parts; within one part the even-odd rule applies.
     case areas([[[Coordinate]]])
 
     init(_ shape: Shape) {
@@ -34,16 +34,16 @@ public enum DrawnShape: Hashable, Sendable {
     }
 }
 
-/// What a picture wants of a layer's features besides their shapes.
+/// The data that a picture needs of a layer's features besides their shapes.
 public struct DrawnWish: Hashable, Sendable {
-    /// The distance beyond the frame, in units of the frame, up to which features are wanted.
+    /// The distance beyond the frame, in units of the frame, up to which features are needed.
     public var reach: Double
-    /// Fields whose values are wanted.
+    /// Fields whose values are needed.
     public var fields: [String]
-    /// WHERE clauses of which is wanted whether they hold.
+    /// WHERE clauses whose truth is needed.
     public var conditions: [String]
 
-    /// Wants no more than shapes unless stated.
+    /// Creates a wish, by default for shapes only.
     public init(reach: Double, fields: [String] = [], conditions: [String] = []) {
         self.reach = reach
         self.fields = fields
@@ -51,24 +51,23 @@ public struct DrawnWish: Hashable, Sendable {
     }
 }
 
-/// A feature that a picture shows.
+/// A feature visible in a picture.
 public struct DrawnFeature: Sendable {
     /// Its shape, in the picture's spatial reference.
     public var shape: DrawnShape
-    /// Of the wished fields; null for one that the layer has not.
+    /// Values of the wished fields; null for an unknown one.
     public var values: [AttributeValue]
-    /// Of the wished conditions; false for one that asks for fields that the layer has not.
+    /// Truth of the wished conditions; false for one with unknown fields.
     public var holds: [Bool]
 }
 
 extension IdentifyEngine {
-    /// The most coordinates of the features of one picture, before anything is left out.
+    /// Limit of coordinates of the features in one picture, before simplification.
     public static let drawnCoordinateBound = 20_000_000
 
-    /// What a picture shows and at which scale.
+    /// The extent and scale of a picture.
     ///
-    /// Throws `invalidParameter` or `tooLarge`, naming the parameter, for a request that cannot be
-    /// drawn.
+    /// Throws `invalidParameter` or `tooLarge`, naming the parameter, for an invalid request.
     public func frame(
         of request: ExportRequest, in map: PreparedMap
     ) throws(Failure) -> PictureFrame {
@@ -77,23 +76,23 @@ extension IdentifyEngine {
         return try PictureFrame(request, map.description, state.transforms)
     }
 
-    /// Goes through what a picture shows, layer by layer, bottom first.
+    /// Enumerates the content of a picture, layer by layer, bottom first.
     ///
-    /// Calls `layer` with each, and then `feature` with those of its features that the request lets
-    /// through and that may be seen in the frame, in the order of the dataset or of drawing; far
-    /// from the frame, shapes may be cut. For the layer of a raster `raster` is called instead,
-    /// with red, green, blue and alpha of each pixel of the frame, unless nothing of it lies there.
+    /// Calls `layer` with each, and then `feature` with those of its features that pass the
+    /// request's filters and are visible in the frame, in the order of the dataset or of drawing;
+    /// far from the frame, shapes may be cut. For the layer of a raster `raster` is called instead,
+    /// with red, green, blue and alpha of each pixel of the frame, unless it does not overlap the
+    /// frame.
     ///
-    /// `wish` says what is wanted of the features of a layer. What has no place in the frame's
-    /// spatial reference is left out. Nothing is kept of what was drawn.
+    /// `wish` returns the data needed of a layer's features. Features that cannot be projected into
+    /// the frame's spatial reference are left out. Nothing is cached.
     ///
-    /// Layers on other servers are asked through `remotes`, all at once and before anything is
-    /// drawn. What is missing of them, and why, is returned; nothing that another server does makes
-    /// this throw.
+    /// Layers on other servers are requested through `remotes`, all at once and before drawing
+    /// starts. Their failures are returned; no response of another server makes this throw.
     ///
-    /// Throws `invalidParameter` for a clause or time that cannot be used, `tooLarge` beyond
-    /// ``drawnCoordinateBound`` coordinates, `cancelled` soon after `isCancelled` says so, and what
-    /// the datasets, the rasters and the closures throw.
+    /// Throws `invalidParameter` for an unusable clause or time, `tooLarge` beyond
+    /// ``drawnCoordinateBound`` coordinates, `cancelled` soon after `isCancelled` returns true, and
+    /// what the datasets, the rasters and the closures throw.
     public func forEachDrawnFeature(
         of request: ExportRequest, in map: PreparedMap, frame: PictureFrame,
         remotes: RemotePictureProvider? = nil, isCancelled: @escaping () -> Bool,
@@ -119,7 +118,7 @@ extension IdentifyEngine {
             let description = each.description
             if each.isRemote {
                 let found = drawing.content(each, batch, request, left, state.transforms)
-                // A wait may have ended because nobody wants the answer any more.
+                // A wait may have ended because of cancellation.
                 try Failure.stop(if: isCancelled)
                 if let failure = found.failure {
                     missing.append(
@@ -159,8 +158,8 @@ extension IdentifyEngine {
         return missing
     }
 
-    /// What a picture would lack of the layers on other servers, which are asked as for the
-    /// picture, and of those in a spatial reference that it cannot show.
+    /// The failures that a picture would have, of layers on other servers, which are requested as
+    /// for the picture, and of layers in an unusable spatial reference.
     public func missing(
         of request: ExportRequest, in map: PreparedMap, frame: PictureFrame,
         remotes: RemotePictureProvider?, isCancelled: @escaping () -> Bool,
@@ -194,7 +193,7 @@ extension IdentifyEngine {
         return missing
     }
 
-    /// Whether a picture shows layers on other servers.
+    /// Whether a picture has layers on other servers.
     public func showsRemotes(
         _ request: ExportRequest, in map: PreparedMap, frame: PictureFrame
     ) -> Bool {
@@ -203,7 +202,7 @@ extension IdentifyEngine {
 }
 
 extension LayerResolution {
-    /// The layers that a picture shows, bottom first.
+    /// The layers of a picture, bottom first.
     func drawn(_ wanted: DrawnLayers, scale: Double?) -> [PreparedLayer] {
         let named = expanded(wanted.ids)
         return layers.filter { layer in
@@ -220,14 +219,14 @@ extension LayerResolution {
 }
 
 extension PreparedLayer {
-    /// Whether it has features or pixels; whether they may be asked for does not matter.
+    /// Whether it has features or pixels; it need not be queryable.
     fileprivate var isDrawable: Bool {
         description.loadStatus == .loaded && description.kind.source != nil
     }
 }
 
 extension ExportRequest {
-    /// The same questions of clauses and time as an identify asks them.
+    /// An identify request with the picture's clauses and time.
     fileprivate func asIdentify(_ frame: PictureFrame) -> IdentifyRequest {
         IdentifyRequest(
             map: map, geometry: .envelope(frame.extent), tolerance: 0, mapExtent: frame.extent,
@@ -237,9 +236,9 @@ extension ExportRequest {
     }
 }
 
-/// One picture on its way through an engine.
+/// One picture in progress.
 struct Drawing {
-    /// Its `reference` is the picture's.
+    /// The run of its filters; `reference` is the picture's.
     let run: IdentifyRun
     let frame: PictureFrame
 
@@ -278,8 +277,8 @@ struct Drawing {
         }
     }
 
-    /// Why nothing of one of the site's own layers can be shown, as its spatial reference tells;
-    /// nil where it can.
+    /// Why one of the site's own layers cannot be drawn, from its spatial reference; nil where it
+    /// can.
     func obstacle(to layer: PreparedLayer, _ transforms: Transforms) -> Failure? {
         guard let own = layer.description.properties?.spatialReference else { return nil }
         do throws(Failure) {
@@ -290,7 +289,7 @@ struct Drawing {
         }
     }
 
-    /// Nil where the frame shows nothing of the raster.
+    /// Nil where the raster does not overlap the frame.
     func pixels(
         of raster: RasterFile, _ request: ExportRequest, _ transforms: Transforms
     ) throws(Failure) -> [UInt8]? {
@@ -367,10 +366,10 @@ struct Drawing {
     }
 }
 
-/// A wish, with the columns it means.
+/// A wish, resolved to columns.
 struct DrawnDetails {
     private let wish: DrawnWish
-    /// Of the wished fields; nil where the layer has no such column.
+    /// Indices of the wished fields; nil for an unknown one.
     private let columns: [Int?]
     private let clauses: [BoundClause?]
 
@@ -381,7 +380,7 @@ struct DrawnDetails {
         clauses = wish.conditions.map { try? WhereClause(parsing: $0).bound(to: fields) }
     }
 
-    /// Whether attributes need not be read.
+    /// Whether no attributes are needed.
     var isEmpty: Bool { wish.fields.isEmpty && wish.conditions.isEmpty }
 
     func feature(_ shape: DrawnShape, _ value: (Int) -> AttributeValue) -> DrawnFeature {
@@ -390,7 +389,7 @@ struct DrawnDetails {
             holds: clauses.map { $0?.evaluate(value) == true })
     }
 
-    /// Graphics have attributes of any names, but no columns for conditions.
+    /// Graphics have attributes of any name, but no columns for conditions.
     func feature(_ shape: DrawnShape, of attributes: Attributes) -> DrawnFeature {
         DrawnFeature(
             shape: shape, values: wish.fields.map { attributes[$0] ?? .null },

@@ -6,26 +6,26 @@ internal import Dataset
 internal import Geometry
 internal import PROJ
 
-/// What of a source can be seen in a picture, in the source's spatial reference, and the way from
-/// there to the picture.
+/// The visible part of a source, in the source's spatial reference, with the transform to the
+/// picture.
 ///
-/// What lies on the far side of the earth has no honest place in many projections; it may come out
-/// as a ring around everything. So shapes are cut to what can be seen before they are projected.
+/// In many projections the far side of the earth is distorted, possibly into a ring around
+/// everything. So shapes are clipped to the visible part before they are projected.
 struct DrawnWindow {
-    /// Nil where coordinates stay as they are.
+    /// Nil for the identity.
     private let toFrame: CoordinateTransform?
-    /// Everything that can be seen meets this rectangle.
+    /// The bounding box of everything visible.
     let bounds: Envelope
-    /// Whether shapes are cut to `bounds`.
+    /// Whether shapes are clipped to `bounds`.
     private let cuts: Bool
 
-    /// How many places along each side of a picture are taken back to the source.
+    /// Number of samples along each side of a picture, projected back to the source.
     private static let sampleCount = 33
 
     /// - Parameters:
-    ///   - frame: In the picture's spatial reference, `reference`.
+    ///   - frame: The frame in the picture's spatial reference, `reference`.
     ///   - source: The source's spatial reference.
-    ///   - toFrame: From there to the picture.
+    ///   - toFrame: The transform from there to the picture.
     init(
         _ frame: Envelope, in reference: SpatialReference, from source: SpatialReference,
         _ toFrame: CoordinateTransform?
@@ -48,12 +48,12 @@ struct DrawnWindow {
     private static let everything = Envelope(
         minX: -.infinity, minY: -.infinity, maxX: .infinity, maxY: .infinity)
 
-    /// The rectangle around all that becomes the frame, and some more; nil where the frame reaches
-    /// beyond what the projection can show.
+    /// The bounding box of the frame's preimage, and some more; nil where the frame exceeds the
+    /// domain of the projection.
     private static func preimage(_ frame: Envelope, _ toFrame: CoordinateTransform) -> Envelope? {
         var result = Envelope.empty
         var above: [Coordinate] = []
-        // The greatest step from one place to the next: what is between them is hardly farther.
+        // The largest step between neighbouring samples bounds what is between them.
         var (stepX, stepY) = (0.0, 0.0)
         let steps = Double(sampleCount - 1)
         for row in 0..<sampleCount {
@@ -78,8 +78,8 @@ struct DrawnWindow {
             maxX: result.maxX + 2 * stepX, maxY: result.maxY + 2 * stepY)
     }
 
-    /// The shape in the picture's spatial reference, without what cannot be seen or has no place
-    /// there.
+    /// The shape in the picture's spatial reference, without invisible parts and those that cannot
+    /// be projected.
     func drawn(_ shape: DrawnShape) -> DrawnShape {
         guard let toFrame else { return shape }
         switch shape {
@@ -104,7 +104,7 @@ struct DrawnWindow {
         }
     }
 
-    /// Nil for what has no place there, or is empty.
+    /// Nil for a shape that cannot be projected, or is empty.
     private static func project(
         _ places: [Coordinate], _ transform: CoordinateTransform
     ) -> [Coordinate]? {

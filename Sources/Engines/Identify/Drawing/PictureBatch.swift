@@ -6,18 +6,18 @@ internal import Dataset
 internal import Geometry
 internal import PROJ
 
-/// The layers on other servers that one picture shows, asked all at once.
+/// The requests for one picture's layers on other servers, sent all at once.
 struct PictureBatch {
     private enum Answer {
         case here(Result<RemotePicture?, Failure>)
-        /// The index of the question.
+        /// The index of the request.
         case pending(Int)
     }
 
     private var answers: [LayerID: Answer] = [:]
     private var wait: ((Int) -> Result<RemotePicture?, Failure>)?
 
-    /// Asks for those of the layers that are on other servers; a question that cannot be put is its
+    /// Sends the requests for layers on other servers; a request that cannot be formed is its
     /// layer's failure.
     init(
         _ layers: [PreparedLayer], _ provider: IdentifyEngine.RemotePictureProvider?,
@@ -28,7 +28,7 @@ struct PictureBatch {
         for layer in layers where layer.isRemote {
             do throws(Failure) {
                 guard provider != nil else {
-                    throw Failure(.unavailable, "this program asks no other servers")
+                    throw Failure(.unavailable, "this program does not query remote servers")
                 }
                 let question = try RemotePictureQuestion(
                     layer, request, drawing, wish(layer.description), transforms)
@@ -45,29 +45,29 @@ struct PictureBatch {
         if !questions.isEmpty { wait = provider?(questions) }
     }
 
-    /// What the layer's server gave, once it has answered.
+    /// The response of the layer's server, once it has arrived.
     func answer(_ layer: LayerID) throws(Failure) -> RemotePicture? {
         switch answers[layer] {
         case .here(let answer): return try answer.get()
         case .pending(let index): if let wait { return try wait(index).get() }
         case nil: break
         }
-        throw Failure(.internal, "layer \(layer) was not asked")
+        throw Failure(.internal, "layer \(layer) was not requested")
     }
 }
 
-/// Features of another server, with the way to the picture.
+/// Features of another server, with their transform to the picture.
 struct RemoteFeatures {
     let features: [RemoteAnswer.Feature]
     let window: DrawnWindow
-    /// The layer's definition, the request's clause and its time.
+    /// The layer's definition expression, the request's clause and its time.
     let filter: FeatureFilter
 
     var coordinateCount: Int { features.reduce(0) { $0 + ($1.shape?.coordinateCount ?? 0) } }
 }
 
 extension Drawing {
-    /// What there is to draw of a layer on another server.
+    /// The drawable content of a layer on another server.
     enum RemoteContent {
         case nothing
         /// Red, green, blue and alpha of each pixel of the frame.
@@ -75,9 +75,9 @@ extension Drawing {
         case features(RemoteFeatures)
     }
 
-    /// Waits for the layer's server; with what is missing, and why.
+    /// Waits for the layer's server; returns its content and the failure, if any.
     ///
-    /// - Parameter left: How many coordinates the picture may still have.
+    /// - Parameter left: Number of coordinates that the picture may still have.
     func content(
         _ layer: PreparedLayer, _ batch: PictureBatch, _ request: ExportRequest, _ left: Int,
         _ transforms: Transforms
@@ -106,7 +106,7 @@ extension Drawing {
         }
     }
 
-    /// What is seen of a layer's source, up to a distance beyond the frame.
+    /// The visible part of a layer's source, up to a distance beyond the frame.
     private func window(
         _ layer: PreparedLayer, _ reach: Double, _ transforms: Transforms
     ) throws(Failure) -> DrawnWindow {
@@ -132,11 +132,11 @@ extension Drawing {
 }
 
 extension RemotePictureQuestion {
-    /// The question in the terms of a layer's server: pictures in the frame's spatial reference
-    /// where the server knows it, else in the layer's own, to be projected here; features in the
+    /// The request to a layer's server: for pictures in the frame's spatial reference where the
+    /// server supports it, else in the layer's own, to be projected here; for features in the
     /// layer's own.
     ///
-    /// Nil where the frame has no place there.
+    /// Nil where the frame cannot be projected there.
     fileprivate init?(
         _ layer: PreparedLayer, _ request: ExportRequest, _ drawing: Drawing,
         _ wish: DrawnWish, _ transforms: Transforms
@@ -184,17 +184,17 @@ extension RemotePictureQuestion {
     }
 }
 
-/// Where a frame lies in another spatial reference, and how large its pixels are there.
+/// The place of a frame in another spatial reference, and its pixel size there.
 private struct PicturePlace {
     var extent: Envelope?
     var width: Int
     var height: Int
     var unitsPerPixel: Double
 
-    /// How many places along each side of the frame are projected.
+    /// Number of samples projected along each side of the frame.
     private static let sampleCount = 33
 
-    /// - Parameter features: What of features is to be seen there; nil for pictures.
+    /// - Parameter features: The window on the features; nil for pictures.
     init?(
         _ frame: PictureFrame, _ request: ExportRequest, _ reference: SpatialReference,
         _ transforms: Transforms, features: Envelope?
@@ -211,7 +211,7 @@ private struct PicturePlace {
             extent = features.isFinite ? features : nil
             return
         }
-        // A little more, so that pixels at the border are mixed from all of theirs.
+        // A margin, so that pixels at the border are interpolated from all neighbours.
         let box = there.expanded(by: 2 * unitsPerPixel).inWorld(of: reference)
         guard box.width > 0, box.height > 0, unitsPerPixel > 0 else { return nil }
         let most = Double(ExportRequest.sizeBound)
@@ -236,8 +236,8 @@ private struct PicturePlace {
         return result
     }
 
-    /// How far a pixel in the middle of the frame goes there, the shorter way; nil where it has no
-    /// place.
+    /// The projected size of a pixel in the centre of the frame, along the shorter axis; nil where
+    /// it cannot be projected.
     private static func step(_ frame: PictureFrame, _ transform: CoordinateTransform) -> Double? {
         let middle = frame.extent.center
         let side = frame.unitsPerPixel
@@ -255,12 +255,12 @@ private struct PicturePlace {
 }
 
 extension SpatialReference {
-    /// Whether a server is asked for pictures in it.
+    /// Whether the server is requested for pictures in this spatial reference.
     fileprivate func isAsked(of source: LayerSource, _ properties: LayerProperties) -> Bool {
         switch source {
         case .wms:
             latestWkid.map { properties.service?.spatialReferences.contains($0) ?? false } ?? false
-        // ArcGIS projects to whatever has a number.
+        // ArcGIS projects to any reference with a wkid.
         case .mapService: latestWkid != nil
         case .featureService, .tiles, .dataset, .raster, .graphics: false
         }
@@ -268,7 +268,7 @@ extension SpatialReference {
 }
 
 extension Envelope {
-    /// Without what lies beyond the world, where its border is known.
+    /// The rectangle clipped to the world, where its extent is known.
     fileprivate func inWorld(of reference: SpatialReference) -> Envelope {
         let half = Double.pi * WebMercator.radiusMeters
         let world: Envelope

@@ -6,17 +6,16 @@ internal import Dataset
 public import Geometry
 internal import PROJ
 
-/// What a picture of a map shows, border to border, and how large its pixels are there.
+/// The extent of a picture of a map, border to border, and its pixel size.
 public struct PictureFrame: Hashable, Sendable {
-    /// The rectangle that the picture shows, in ``spatialReference``; as wide to its height as the
-    /// picture.
+    /// The rectangle shown, in ``spatialReference``, with the aspect ratio of the picture.
     public let extent: Envelope
-    /// The picture's.
+    /// The spatial reference of the picture.
     public let spatialReference: SpatialReference
     /// The side of a pixel, in units of ``spatialReference``.
     public let unitsPerPixel: Double
-    /// The denominator of the map's scale, as identify has it for this screen; nil where it has
-    /// none.
+    /// The denominator of the map's scale, as identify computes it for this screen; nil without
+    /// one.
     public let scale: Double?
 
     init(
@@ -37,7 +36,7 @@ public struct PictureFrame: Hashable, Sendable {
         guard wanted.isFinite, wanted.width > 0, wanted.height > 0 else {
             throw Failure(
                 .invalidParameter,
-                "bbox: this rectangle has no place in the picture's spatial reference")
+                "bbox: the rectangle cannot be projected to the picture's spatial reference")
         }
         let (width, height) = (Double(request.width), Double(request.height))
         let unitsPerPixel =
@@ -50,8 +49,8 @@ public struct PictureFrame: Hashable, Sendable {
         guard extent.isFinite, unitsPerPixel > reach * 0x1p-44 else {
             throw Failure(
                 .invalidParameter,
-                "bbox, size or mapScale: a pixel would be \(unitsPerPixel) wide, which coordinates "
-                    + "here cannot tell apart")
+                "bbox, size or mapScale: a pixel would be \(unitsPerPixel) wide, below the "
+                    + "resolution of coordinates there")
         }
         self.extent = extent
         self.unitsPerPixel = unitsPerPixel
@@ -67,11 +66,11 @@ public struct PictureFrame: Hashable, Sendable {
             minX: center.x - dx, minY: center.y - dy, maxX: center.x + dx, maxY: center.y + dy)
     }
 
-    /// How many places along each side of a rectangle are projected.
+    /// Number of samples projected along each side of a rectangle.
     private static let sampleCount = 17
 
-    /// The rectangle around what becomes of the rectangle, as far as it has a place: sides are
-    /// curves there, and a pole may lie inside.
+    /// The bounding box of the projected rectangle, as far as it can be projected: its sides become
+    /// curves, and a pole may be inside.
     private static func project(_ envelope: Envelope, _ transform: CoordinateTransform) -> Envelope
     {
         var result = Envelope.empty
@@ -87,7 +86,7 @@ public struct PictureFrame: Hashable, Sendable {
         return result
     }
 
-    /// By identify's own rule, so that a layer is drawn at a scale exactly where it is found at it.
+    /// By the rule of identify, so that layers have the same scale ranges for drawing and identify.
     private static func scale(
         _ request: ExportRequest, _ extent: Envelope, _ reference: SpatialReference,
         _ map: SpatialReference, _ transforms: Transforms
@@ -105,8 +104,7 @@ public struct PictureFrame: Hashable, Sendable {
 }
 
 extension ExportRequest {
-    /// Throws `invalidParameter` or `tooLarge`, naming the parameter, unless every value can be
-    /// used.
+    /// Throws `invalidParameter` or `tooLarge`, naming the parameter, for values out of range.
     func check() throws(Failure) {
         let box = extent.ordered
         try check(
@@ -129,20 +127,20 @@ extension ExportRequest {
             try check(
                 mapScale > 0 && mapScale <= 1e12, "mapScale \(mapScale)", "a scale up to 1e12")
         }
-        try check(at == nil || atTime == nil, "at and atTime", "one of them")
+        try check(at == nil || atTime == nil, "at and atTime", "at most one of them")
         let most = IdentifyLimits.layerIDs
         for (name, count) in [
             ("layers", layers.ids.count), ("layerDefs", layerDefinitions.count),
             ("layerTimeOptions", layerTimeOptions.count),
         ] where count > most {
-            throw Failure(.tooLarge, "\(name): \(count) layers, the most is \(most)")
+            throw Failure(.tooLarge, "\(name): \(count) layers, expected at most \(most)")
         }
         for reference in [extentReference, imageReference] {
             let count = reference?.wkt?.utf8.count ?? 0
             guard count <= IdentifyLimits.wktBytes else {
                 throw Failure(
                     .tooLarge,
-                    "bboxSR or imageSR: \(count) bytes of WKT, the most is "
+                    "bboxSR or imageSR: \(count) bytes of WKT, expected at most "
                         + "\(IdentifyLimits.wktBytes)")
             }
         }
@@ -158,6 +156,6 @@ extension ExportRequest {
 }
 
 extension Envelope {
-    /// The greatest magnitude of a bound.
+    /// The largest magnitude of a bound.
     fileprivate var reach: Double { max(abs(minX), abs(minY), abs(maxX), abs(maxY)) }
 }

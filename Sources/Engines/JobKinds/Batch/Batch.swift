@@ -6,14 +6,14 @@ public import FoundationEssentials
 internal import Platform
 public import Site
 
-/// The job kind `Batch`: a file of jobs in, their products listed out.
+/// The job kind `Batch`: takes a file of jobs, lists their products.
 ///
-/// The input is JSON Lines, one `Batch.Item` each. Parameters: `sideBySide`, how many run at once,
-/// 1…16 (4; 1 is one after the other, in order); `onFailure`, `stop` (the default: the first that
-/// fails ends the batch and the others are cancelled) or `continue` (it is a warning and has no
+/// The input is JSON Lines, one `Batch.Item` each. Parameters: `sideBySide`, the number of
+/// concurrent jobs, 1…16 (4; 1 runs them in order); `onFailure`, `stop` (the default: the first
+/// failure ends the batch and cancels the others) or `continue` (a failure is a warning and has no
 /// product in the list).
 public enum Batch: JobKindDefinition {
-    /// Published: several jobs as one.
+    /// The published description.
     public static let description = JobKindDescription(
         kind: .batch, summary: "Does several jobs and lists their products.",
         input: "JSON Lines, one job on each line", output: "JSON Lines, one product on each line",
@@ -25,9 +25,9 @@ public enum Batch: JobKindDefinition {
                 of: ["stop", "continue"]),
         ], reads: [.everyService], inputNamesBlobs: true)
 
-    /// The largest input file in bytes.
+    /// Size limit of the input file, in bytes.
     public static let maximumInputByteCount: Int64 = 4 << 20
-    /// The most jobs in a batch.
+    /// Limit of jobs in a batch.
     public static let maximumItemCount = 500
 
     /// One job of a batch.
@@ -36,12 +36,12 @@ public enum Batch: JobKindDefinition {
         public var kind: JobKind
         /// Its parameters.
         public var parameters: [String: String]?
-        /// The bytes it works on, in the site's blobs.
+        /// Its input, in the site's blobs.
         public var input: BlobReference?
-        /// How much of the batch's progress it is; without it the input's size.
+        /// Its weight in the batch's progress; nil for the size of its input.
         public var weight: Int?
 
-        /// Describes a job.
+        /// Creates an item.
         public init(
             kind: JobKind, parameters: [String: String]? = nil, input: BlobReference? = nil,
             weight: Int? = nil
@@ -60,7 +60,7 @@ public enum Batch: JobKindDefinition {
         var result: BlobReference?
     }
 
-    /// Reads the file of jobs, lists their products.
+    /// Plans the jobs, and lists their products.
     public static let operations = [plan, list]
 
     private static let plan = JobOperation.files("plan") { try plan($0) }
@@ -115,14 +115,13 @@ public enum Batch: JobKindDefinition {
         }
     }
 
-    /// The most files of jobs that one file of jobs may name, directly or not, to be looked
-    /// through.
+    /// Limit of nested files of jobs that ``forEachInput(of:in:_:)`` reads.
     public static let maximumFileCount = 20
 
-    /// Hands out every blob that a file of jobs names, those that files of jobs in it name too,
-    /// before it is read.
+    /// Calls `body` with every blob that a file of jobs names, nested files included, before the
+    /// blob is read.
     ///
-    /// Throws what `body` throws, and `Failure` as the work of such a job would:
+    /// Throws what `body` throws, and `Failure` as the chunks of such a job would:
     /// `invalidParameter`, `tooLarge`.
     public static func forEachInput(
         of file: BlobReference, in blobs: BlobStore, _ body: (ContentID) throws(Failure) -> Void
@@ -147,7 +146,7 @@ public enum Batch: JobKindDefinition {
         }
     }
 
-    /// Reads the lines of a file of jobs; empty ones are none.
+    /// Reads the lines of a file of jobs, skipping empty ones.
     ///
     /// Throws `Failure` (`invalidParameter`, `tooLarge`) that names the line.
     public static func items<Value>(

@@ -8,13 +8,13 @@ internal import Site
 internal import Tables
 
 extension BatchGeocode {
-    /// Puts the chunks' rows behind the new header, in order, and counts them: a product with a row
-    /// too few or too many is never made.
+    /// Concatenates the new header and the chunks' rows, in order, and counts them: a wrong number
+    /// of rows fails the job.
     static func assemble(_ context: ChunkContext) throws -> ChunkOutcome {
         let input = try context.input(AssembleInput.self)
         let parts = context.assignment.gathered.compactMap(\.self)
         guard parts.count == context.assignment.gathered.count else {
-            throw Failure(.corrupt, "a chunk of rows left no blob")
+            throw Failure(.corrupt, "a chunk of rows has no output blob")
         }
         var (rowCount, matchedCount) = (0, 0)
         for (index, part) in parts.enumerated() {

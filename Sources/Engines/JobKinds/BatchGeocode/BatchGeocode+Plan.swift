@@ -7,7 +7,7 @@ internal import Platform
 internal import Tables
 
 extension BatchGeocode {
-    /// Reads the whole file once: checks it, says what is odd about it, and cuts it.
+    /// Reads the whole file once: checks it, reports irregular rows, and splits it.
     static func plan(_ context: ChunkContext) throws -> ChunkOutcome {
         let file = try openInput(context)
         var reader = PlanReader(
@@ -40,7 +40,7 @@ extension BatchGeocode {
                 + reader.messages(emptyLineCount: scanner.emptyLineCount))
     }
 
-    /// A file without rows still gets one chunk, of none.
+    /// A file without rows still gets one, empty, chunk.
     private static func chunks(
         of reader: PlanReader, _ columns: PlanColumns, _ scanner: CSVScanner, _ form: TableForm,
         end: Int
@@ -66,13 +66,13 @@ extension BatchGeocode {
     }
 }
 
-/// The header of the input and what follows from it.
+/// Columns of input and output, from the input's header.
 struct PlanColumns {
     var names: [String]
     var query: Int
     var country: Int?
 
-    /// The input's columns, then five of ours under names that are still free.
+    /// The input's columns, then the five results under unused names.
     var output: [String] {
         var names = self.names
         for name in ["Match_addr", "X", "Y", "Score", "Status"] {
@@ -91,7 +91,7 @@ struct PlanColumns {
         names = header.fields.map { String(decoding: $0, as: UTF8.self) }
         let size = header.fields.reduce(0) { $0 + $1.count + 3 }
         guard size <= 8 << 10 else {
-            throw Failure(.tooLarge, "the header row has \(size) bytes; at most 8192 are taken")
+            throw Failure(.tooLarge, "the header row has \(size) bytes, expected at most 8192")
         }
         query = try Self.find(parameters["query"] ?? "", "query", in: names)
         country = try parameters["country"].map { (name) throws(Failure) in
@@ -99,7 +99,7 @@ struct PlanColumns {
         }
     }
 
-    /// Exactly, else without regard to case and surrounding spaces.
+    /// Finds a column by its exact name, else ignoring case and surrounding spaces.
     private static func find(
         _ wanted: String, _ parameter: String, in names: [String]
     ) throws(Failure) -> Int {
@@ -114,12 +114,12 @@ struct PlanColumns {
     }
 }
 
-/// What one pass over the file finds.
+/// One pass over the file, with its findings.
 struct PlanReader {
     let parameters: ParameterTexts
     var columns: PlanColumns?
     var rowCount = 0
-    /// Where every 250th row begins.
+    /// The offset of every 250th row.
     var marks: [Int] = []
     private var raggedRows: [JobMessage] = []
     private var raggedCount = 0

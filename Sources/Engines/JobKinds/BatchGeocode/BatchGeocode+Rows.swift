@@ -9,14 +9,14 @@ internal import Site
 internal import Tables
 
 extension BatchGeocode {
-    /// Geocodes one run of rows into a blob of as many rows.
+    /// Geocodes one range of rows into a blob of as many rows.
     static func geocodeRows(
         _ context: ChunkContext, geocoder open: (String) throws -> RowGeocoder
     ) throws -> ChunkOutcome {
         let input = try context.input(RowsInput.self)
         let file = try openInput(context)
         guard 0 <= input.start, input.start <= input.end, input.end <= file.byteCount else {
-            throw Failure(.corrupt, "rows \(input.start)..<\(input.end) lie outside the file")
+            throw Failure(.corrupt, "rows \(input.start)..<\(input.end) exceed the file")
         }
         let geocoder = try open(input.locator)
         var output: [UInt8] = []

@@ -7,22 +7,20 @@ internal import Platform
 internal import Site
 internal import Tables
 
-/// Finds the best candidate for one row at a time, nil when nothing matches; the same for the same
-/// text.
+/// Finds the best candidate for one row, nil without a match; deterministic.
 ///
-/// The locator process brings it along: who only does other kinds of chunks has no locator in its
-/// program.
+/// Provided by locator workers: the programs of other pools do not link the locator.
 public typealias RowGeocoder =
     @Sendable (_ singleLine: String, _ countryCodes: [String]) throws -> Candidate?
 
-/// The job kind `BatchGeocode`: a CSV file in, the same rows with their places out.
+/// The job kind `BatchGeocode`: takes a CSV file, returns its rows with their places.
 ///
 /// Parameters: `query`, the name of the column with the whole address (default `query`); `country`,
 /// the name of a column with ISO country codes (default none); `locator` (default `World`). The
 /// output has every input row once, in order, with five more columns: `Match_addr`, `X`, `Y`
 /// (longitude and latitude, degrees), `Score` (0…100) and `Status` (`M` matched, `U` not).
 public enum BatchGeocode: JobKindDefinition {
-    /// Published: the addresses of a table.
+    /// The published description.
     public static let description = JobKindDescription(
         kind: .batchGeocode, summary: "Finds the place of the address in every row.",
         input: "CSV with a header row",
@@ -35,19 +33,19 @@ public enum BatchGeocode: JobKindDefinition {
             .text("locator", "The locator that is asked.", "World"),
         ], reads: [.locator(parameter: "locator")], inputNamesBlobs: false)
 
-    /// The smallest number of rows in a chunk.
+    /// Smallest number of rows in a chunk.
     public static let rowsPerChunk = 250
-    /// The most chunks a file is cut into; larger files get larger chunks.
+    /// Limit of chunks per file; larger files get larger chunks.
     public static let maximumChunkCount = 4_000
-    /// The largest input file in bytes.
+    /// Size limit of the input file, in bytes.
     public static let maximumInputByteCount: Int64 = 4 << 30
 
-    /// The work order of `geocodeRows`: a run of whole records of the input file.
+    /// The input of `geocodeRows`: a range of whole records of the input file.
     struct RowsInput: Codable, Hashable, Sendable {
         var start: Int
         var end: Int
         var rowCount: Int
-        /// The number of the first row, 1 for the one after the header.
+        /// The number of its first row; 1 follows the header.
         var firstRow: Int
         var columnCount: Int
         var queryColumn: Int
@@ -55,17 +53,17 @@ public enum BatchGeocode: JobKindDefinition {
         var locator: String
         /// CRLF or LF.
         var newline: String
-        /// How the input is written; nil for UTF-8 and commas.
+        /// The text form of the input; nil for UTF-8 and commas.
         var form: TableForm?
     }
 
-    /// The work order of `assemble`.
+    /// The input of `assemble`.
     struct AssembleInput: Codable, Hashable, Sendable {
         var header: String
         var rowCount: Int
     }
 
-    /// Cuts the file, geocodes its runs of rows, joins them.
+    /// Splits the file, geocodes its ranges of rows, concatenates them.
     public static let operations = [plan, geocodeRows, assemble]
 
     static let plan = JobOperation.files("plan") { try plan($0) }
@@ -87,7 +85,7 @@ public enum BatchGeocode: JobKindDefinition {
         return try open(blob, context)
     }
 
-    /// A blob whose bytes this process has found to be those it is named by.
+    /// Opens a blob after verifying its hash, once per process.
     ///
     /// Throws `Failure`: `notFound`, `unreadable`, `corrupt`.
     static func open(
@@ -96,7 +94,8 @@ public enum BatchGeocode: JobKindDefinition {
         let isInput = blob == context.assignment.jobInput
         try context.blobs.check(blob) { () throws(Failure) in
             try context.checkCancelled()
-            // A large input is read for a while before there is progress: who works is not stalled.
+            // A large input is read for a while before there is progress; the report prevents a
+            // stall verdict.
             if isInput { context.report(0) }
         }
         do {
@@ -106,7 +105,8 @@ public enum BatchGeocode: JobKindDefinition {
         }
     }
 
-    /// Runs a scanner over a range of the file in pieces of 256 KiB; returns it for what it learnt.
+    /// Feeds a range of the file to a scanner in pieces of 256 KiB; returns the scanner with its
+    /// state.
     @discardableResult
     static func scan(
         _ file: MappedFile, _ range: Range<Int>, _ form: TableForm,

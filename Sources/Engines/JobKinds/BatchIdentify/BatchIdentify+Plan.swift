@@ -7,7 +7,7 @@ internal import Platform
 internal import Tables
 
 extension BatchIdentify {
-    /// Reads the whole file once: checks the parameters and the header, counts, and cuts.
+    /// Reads the whole file once: checks the parameters and the header, counts, and splits.
     static func plan(_ context: ChunkContext) throws -> ChunkOutcome {
         let file = try openInput(context)
         let settings = try BatchSettings(context.assignment)
@@ -45,7 +45,7 @@ extension BatchIdentify {
             ])
     }
 
-    /// A file without queries still gets one chunk, of none.
+    /// A file without queries still gets one, empty, chunk.
     private static func chunks(
         _ cuts: BatchCuts, _ format: BatchFormat, _ form: TableForm, end: Int
     ) throws -> [ChunkDescription] {
@@ -64,12 +64,12 @@ extension BatchIdentify {
     }
 }
 
-/// What one pass over the file finds.
+/// One pass over the file, with its findings.
 private struct BatchCuts {
     let hasHeader: Bool
     var columns: BatchColumns?
     var count = 0
-    /// Where every 500th query begins.
+    /// The offset of every 500th query.
     var marks: [(start: Int, line: Int)] = []
 
     init(hasHeader: Bool) { self.hasHeader = hasHeader }

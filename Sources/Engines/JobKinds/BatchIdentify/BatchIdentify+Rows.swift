@@ -8,7 +8,7 @@ internal import Site
 internal import Tables
 
 extension BatchIdentify {
-    /// Answers one run of queries into a blob of as many lines.
+    /// Answers one range of queries into a blob of as many lines.
     static func identifyRows(
         _ context: ChunkContext, _ maps: any JobMaps
     ) throws -> ChunkOutcome {
@@ -16,7 +16,7 @@ extension BatchIdentify {
         let settings = try BatchSettings(context.assignment)
         let file = try openInput(context)
         guard 0 <= input.start, input.start <= input.end, input.end <= file.byteCount else {
-            throw Failure(.corrupt, "queries \(input.start)..<\(input.end) lie outside the file")
+            throw Failure(.corrupt, "queries \(input.start)..<\(input.end) exceed the file")
         }
         let template = try template(settings, maps, context)
         let reader = BatchQueryReader(template: template, columns: input.columns)
@@ -40,9 +40,9 @@ extension BatchIdentify {
         return ChunkOutcome(blob: blob)
     }
 
-    /// What every query has in common, on the map as it was.
+    /// The request shared by all queries, on the map at its past moment.
     ///
-    /// Throws `invalidParameter` where the spatial reference is not known.
+    /// Throws `invalidParameter` for an unknown spatial reference.
     private static func template(
         _ settings: BatchSettings, _ maps: any JobMaps, _ context: ChunkContext
     ) throws -> IdentifyRequest {
@@ -77,13 +77,13 @@ extension BatchIdentify {
         return try CairnJSON.encode(BatchAnswer(query, result)) + [UInt8(ascii: "\n")]
     }
 
-    /// Puts the chunks' lines behind each other and counts them: a product with a line too few or
-    /// too many is never made.
+    /// Concatenates the chunks' lines, in order, and counts them: a wrong number of lines fails the
+    /// job.
     static func assemble(_ context: ChunkContext) throws -> ChunkOutcome {
         let input = try context.input(AssembleInput.self)
         let parts = context.assignment.gathered.compactMap(\.self)
         guard parts.count == context.assignment.gathered.count else {
-            throw Failure(.corrupt, "a chunk of queries left no blob")
+            throw Failure(.corrupt, "a chunk of queries has no output blob")
         }
         var (lineCount, errorCount) = (0, 0)
         for (index, part) in parts.enumerated() {

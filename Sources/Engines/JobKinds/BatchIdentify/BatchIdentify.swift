@@ -10,10 +10,10 @@ internal import Tables
 
 /// The job kind `BatchIdentify`: a file of queries in, JSON Lines out, one line for each query.
 ///
-/// `BatchSettings` has its parameters. The maps are asked as they were when the job was submitted
-/// (or at `at`), so the product does not depend on when, or where, its chunks run.
+/// `BatchSettings` has its parameters. The maps are queried as of the job's submission (or `at`),
+/// so the product does not depend on when, or where, its chunks run.
 public enum BatchIdentify: JobKindDefinition {
-    /// Published: a map asked at many places.
+    /// The published description.
     public static let description = JobKindDescription(
         kind: .batchIdentify, summary: "Asks a map what is at each place.",
         input: "JSON Lines or CSV, one place on each line",
@@ -48,14 +48,14 @@ public enum BatchIdentify: JobKindDefinition {
             .flag("explain", "Whether answers say what came of every layer."),
         ], reads: [.map(parameter: "map", moment: "at")], inputNamesBlobs: false)
 
-    /// The smallest number of queries in a chunk.
+    /// Smallest number of queries in a chunk.
     public static let queriesPerChunk = 500
-    /// The most chunks a file is cut into; larger files get larger chunks.
+    /// Limit of chunks per file; larger files get larger chunks.
     public static let maximumChunkCount = 4_000
-    /// The largest input file in bytes.
+    /// Size limit of the input file, in bytes.
     public static let maximumInputByteCount: Int64 = 4 << 30
 
-    /// The work order of `identifyRows`: a run of whole records of the input file.
+    /// The input of `identifyRows`: a range of whole records of the input file.
     struct RowsInput: Codable, Hashable, Sendable {
         var start: Int
         var end: Int
@@ -64,16 +64,16 @@ public enum BatchIdentify: JobKindDefinition {
         var firstLine: Int
         var format: BatchFormat
         var columns: BatchColumns?
-        /// How a table is written; nil for UTF-8 and commas.
+        /// The text form of a table; nil for UTF-8 and commas.
         var form: TableForm?
     }
 
-    /// The work order of `assemble`.
+    /// The input of `assemble`.
     struct AssembleInput: Codable, Hashable, Sendable {
         var queryCount: Int
     }
 
-    /// Cuts the file, answers its runs of queries, joins them.
+    /// Splits the file, answers its ranges of queries, concatenates the answers.
     public static let operations = [plan, identifyRows, assemble]
 
     static let plan = JobOperation.files("plan") { try plan($0) }
@@ -94,7 +94,7 @@ public enum BatchIdentify: JobKindDefinition {
         return try BatchGeocode.open(blob, context)
     }
 
-    /// Hands out the records of a range of the file, read in pieces of 256 KiB.
+    /// Calls `body` with the records of a range of the file, read in pieces of 256 KiB.
     static func scan(
         _ file: MappedFile, _ range: Range<Int>, _ records: BatchRecords, _ context: ChunkContext,
         _ body: (BatchRecord) throws -> Void
@@ -128,11 +128,11 @@ struct BatchSettings {
     var definitions: [LayerID: String]
     var form: IdentifyForm
     var asOf: AsOf
-    /// The job's own sequence number; nothing later is asked.
+    /// The job's own sequence number, the latest that may be queried.
     var submitted: Int64
     var format: BatchFormat?
 
-    /// Reads them; throws `Failure` (`invalidParameter`) naming the one at fault.
+    /// Reads the parameters; throws `Failure` (`invalidParameter`) naming the invalid one.
     init(_ assignment: ChunkAssignment) throws(Failure) {
         let texts = try ParameterTexts(assignment.parameters, of: BatchIdentify.description)
         guard let name = texts["map"], let map = MapName(rawValue: name) else {

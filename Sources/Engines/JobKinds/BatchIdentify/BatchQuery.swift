@@ -5,18 +5,18 @@ public import CairnModel
 internal import FoundationEssentials
 internal import Geometry
 
-/// A query of a batch: where it stood, what its author calls it, and what is asked, or why it
-/// cannot be.
+/// A query of a batch: its place in the file, the author's id, and the request, or why it is
+/// invalid.
 public struct BatchQuery: Sendable {
     /// Its line, from 1; of CSV its row, the header being 1.
     public var line: Int
-    /// The author's `id`; nil where there is none.
+    /// The author's `id`; nil without one.
     public var id: BatchID?
     /// The request.
     public var request: Result<IdentifyRequest, Failure>
 }
 
-/// What the author of a query calls it: text or a whole number, given back as it came.
+/// The author's id of a query: text or a whole number, returned unchanged.
 public enum BatchID: Hashable, Sendable, Codable {
     /// A whole number.
     case number(Int64)
@@ -43,7 +43,7 @@ public enum BatchID: Hashable, Sendable, Codable {
     }
 }
 
-/// Which columns of a CSV file of queries mean something.
+/// The columns of a CSV file of queries that are used.
 public struct BatchColumns: Hashable, Sendable, Codable {
     /// The column of x, or longitude.
     public var x: Int
@@ -52,8 +52,8 @@ public struct BatchColumns: Hashable, Sendable, Codable {
     /// The column of the author's id.
     public var id: Int?
 
-    /// Finds `x` and `y`, or `lon` and `lat`, or `longitude` and `latitude`, and `id`, in any
-    /// letter case; throws `Failure` (`invalidParameter`) naming the columns that are there.
+    /// Finds `x` and `y`, or `lon` and `lat`, or `longitude` and `latitude`, and `id`, ignoring
+    /// case; throws `Failure` (`invalidParameter`) naming the existing columns.
     public init(header: [[UInt8]]) throws(Failure) {
         let names = header.map {
             String(decoding: $0, as: UTF8.self).lowercased().filter {
@@ -74,12 +74,12 @@ public struct BatchColumns: Hashable, Sendable, Codable {
     }
 }
 
-/// Turns the records of a file into requests.
+/// Decodes the records of a file into requests.
 public struct BatchQueryReader: Sendable {
     private let template: IdentifyRequest
     private let columns: BatchColumns?
 
-    /// Every request is the template with a geometry of its own.
+    /// Creates a reader that sets the geometry of a template.
     ///
     /// `columns` are those of a CSV file.
     public init(template: IdentifyRequest, columns: BatchColumns?) {
@@ -87,14 +87,14 @@ public struct BatchQueryReader: Sendable {
         self.columns = columns
     }
 
-    /// Reads one; what is wrong with it is in its `request`.
+    /// Decodes a record; an error is in the `request` of the result.
     public func query(_ record: BatchRecord) -> BatchQuery {
         var query = BatchQuery(line: record.line, id: nil, request: .success(template))
         do throws(Failure) {
             switch record.content {
             case .json(let bytes):
                 let data = Data(bytes)
-                // Also of a line that asks nothing that can be answered.
+                // The id is kept for an invalid line, too.
                 query.id = try? CairnJSON.decode(QueryName.self, from: data).id
                 let line = try CairnJSON.decode(QueryLine.self, from: data)
                 query.id = line.id
@@ -113,7 +113,7 @@ public struct BatchQueryReader: Sendable {
             case .tooLong(let byteCount):
                 throw Failure(
                     .tooLarge,
-                    "the line has \(byteCount) bytes; at most \(BatchRecords.longestLine) are taken"
+                    "the line has \(byteCount) bytes, expected at most \(BatchRecords.longestLine)"
                 )
             }
         } catch {
@@ -126,7 +126,7 @@ public struct BatchQueryReader: Sendable {
         _ fields: [[UInt8]], _ column: Int, _ name: String
     ) throws(Failure) -> Double {
         let text = column < fields.count ? String(decoding: fields[column], as: UTF8.self) : ""
-        // A table whose fields commas do not separate may have them as decimal signs.
+        // A table separated by another character may use commas as decimal separators.
         let plain = text.filter { $0 != " " }
         let isDecimalComma = plain.count { $0 == "," } == 1 && !plain.contains(".")
         let decimal = isDecimalComma ? plain.replacing(",", with: ".") : plain
@@ -138,7 +138,7 @@ public struct BatchQueryReader: Sendable {
     }
 }
 
-/// The author's id in a line of JSON Lines, whatever else is there.
+/// The author's id in a line of JSON Lines, whatever the other members.
 private struct QueryName: Decodable {
     var id: BatchID?
 }
@@ -183,7 +183,7 @@ private struct QueryLine: Decodable {
 }
 
 extension LayerSelection {
-    /// Reads `top`, `visible` or `all`, alone or before `:` and layer ids with commas; throws
+    /// Parses `top`, `visible` or `all`, alone or before `:` and layer ids with commas; throws
     /// `Failure` (`invalidParameter`) for anything else.
     init(batch text: String) throws(Failure) {
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
@@ -198,19 +198,18 @@ extension LayerSelection {
     }
 }
 
-/// A line of a batch's answers.
+/// One line of a batch's answers.
 public struct BatchAnswer: Codable, Sendable {
     /// The query's line.
     public var line: Int
     /// The query's id.
     public var id: BatchID?
-    /// The answer; nil when there is none.
+    /// The answer; nil on an error.
     public var answer: IdentifyAnswer?
-    /// Why there is none.
+    /// The error; nil with an answer.
     public var error: Failure?
 
-    /// Answers a query; failures keep their outside form, since any user may come to read the
-    /// product.
+    /// Creates a line; failures take their external form, since any user may read the product.
     public init(_ query: BatchQuery, _ result: Result<IdentifyAnswer, Failure>) {
         line = query.line
         id = query.id

@@ -4,31 +4,31 @@
 internal import CairnModel
 public import Tables
 
-/// How a file of identify queries is written.
+/// The format of a file of identify queries.
 public enum BatchFormat: String, Hashable, Sendable, Codable {
     /// A JSON object per line.
     case jsonLines = "jsonl"
     /// CSV with a header row.
     case csv
 
-    /// By the first byte of a file that is no white space: a brace begins JSON Lines.
+    /// Detects the format from the first byte that is no white space: a brace means JSON Lines.
     public init(firstBytes: some Sequence<UInt8>) {
-        // Byte order marks, and the zeros of UTF-16, say nothing.
+        // Byte order marks, and the zeros of UTF-16, are skipped.
         let marks: Set<UInt8> = [0xEF, 0xBB, 0xBF, 0xFE, 0xFF]
         let first = firstBytes.first { $0 > UInt8(ascii: " ") && !marks.contains($0) }
         self = first == UInt8(ascii: "{") ? .jsonLines : .csv
     }
 }
 
-/// One query of a file as it stands there.
+/// One raw query of a file.
 public struct BatchRecord: Hashable, Sendable {
-    /// What it is written in.
+    /// The content of a record.
     public enum Content: Hashable, Sendable {
-        /// The bytes of a JSON object, at least.
+        /// The bytes of a line, presumably a JSON object.
         case json([UInt8])
         /// The fields of a row.
         case fields([[UInt8]])
-        /// A line of so many bytes, too long to be kept.
+        /// The size of a line that is too long to be kept, in bytes.
         case tooLong(Int)
     }
 
@@ -36,13 +36,13 @@ public struct BatchRecord: Hashable, Sendable {
     public var line: Int
     /// The offset of its first byte.
     public var start: Int
-    /// What it says.
+    /// Its content.
     public var content: Content
 }
 
-/// Cuts a file of queries into records, in one pass and bounded memory.
+/// Splits a file of queries into records, in one pass and bounded memory.
 public struct BatchRecords: Sendable {
-    /// The longest line of JSON Lines that is taken, in bytes.
+    /// Size limit of a line of JSON Lines, in bytes.
     public static let longestLine = 4 << 20
 
     private var csv: CSVScanner?
@@ -54,8 +54,7 @@ public struct BatchRecords: Sendable {
     private var byteCount = 0
     private var isBlank = true
 
-    /// Begins at a byte offset where a line begins, the one of number `line`; `form` is that of a
-    /// table.
+    /// Starts at the byte offset of the beginning of line number `line`; `form` is that of a table.
     public init(
         _ format: BatchFormat, at offset: Int = 0, line: Int = 1, form: TableForm = TableForm()
     ) {
@@ -64,10 +63,10 @@ public struct BatchRecords: Sendable {
         (self.offset, start) = (offset, offset)
     }
 
-    /// Takes the next piece in and hands every record that it completes to `body`, in order; blank
-    /// lines are none.
+    /// Scans the next piece and calls `body` with every record that it completes, in order,
+    /// skipping blank lines.
     ///
-    /// Throws `Failure` for CSV that cannot be read on, and what `body` throws.
+    /// Throws `Failure` for malformed CSV, and what `body` throws.
     public mutating func feed(
         _ piece: some Sequence<UInt8>, _ body: (BatchRecord) throws -> Void
     ) throws {
@@ -88,7 +87,7 @@ public struct BatchRecords: Sendable {
         }
     }
 
-    /// Hands out a last record that no line end follows.
+    /// Ends the scan with a last record that has no line end.
     public mutating func finish(_ body: (BatchRecord) throws -> Void) throws {
         let first = firstLine
         guard csv == nil else {

@@ -3,14 +3,14 @@
 
 public import CairnModel
 
-/// What a caller may ask of the time of features and of the form of results, read from text:
-/// options of `cairn identify`, parameters of `BatchIdentify`.
+/// Options on the time of features and the form of results, read from text: options of `cairn
+/// identify`, parameters of `BatchIdentify`.
 public struct IdentifyForm: Hashable, Sendable {
-    /// Only features of that time.
+    /// Time filter of features.
     public var time: TimeExtent?
-    /// Which ends of it belong to it.
+    /// Which ends of the time filter are included.
     public var timeRelation = TimeRelation.overlaps
-    /// What layers make of it: `LAYER:off`, `LAYER:cumulative`, `LAYER:offset=NUMBER UNIT`.
+    /// Time settings of layers: `LAYER:off`, `LAYER:cumulative`, `LAYER:offset=NUMBER UNIT`.
     public var layerTime: [String] = []
     /// Whether results carry Z.
     public var returnZ = false
@@ -18,20 +18,20 @@ public struct IdentifyForm: Hashable, Sendable {
     public var returnM = false
     /// Whether attributes are named by field, not by alias.
     public var returnFieldName = false
-    /// Whether attributes are text, as people read them.
+    /// Whether attributes are formatted for display.
     public var isFormatted = false
-    /// The most results of one layer; nil for the service's own bound.
+    /// Limit of results of one layer; nil for the service's own.
     public var maximumResultsPerLayer: Int?
-    /// Whether layers are left out whose popups are off.
+    /// Whether layers without popups are left out.
     public var returnPopupsOnly = false
-    /// Whether the answer says what came of every layer.
+    /// Whether the answer explains the outcome of every layer.
     public var explain = false
 
-    /// Asks for nothing.
+    /// The defaults.
     public init() {}
 
-    /// Reads the parameters that are there; throws `Failure` (`invalidParameter`) naming the one at
-    /// fault.
+    /// Reads the parameters that are present; throws `Failure` (`invalidParameter`) naming the
+    /// invalid one.
     init(_ texts: ParameterTexts) throws(Failure) {
         time = try texts["time"].map { text throws(Failure) in try Self.time(text) }
         timeRelation = try texts.word("timeRelation", of: TimeRelation.self) ?? .overlaps
@@ -48,8 +48,8 @@ public struct IdentifyForm: Hashable, Sendable {
         explain = try texts.flag("explain")
     }
 
-    /// A moment, or `FROM,TO`, each ISO 8601 or milliseconds since 1970, `..` for an open end;
-    /// throws `Failure` (`invalidParameter`).
+    /// Parses a moment, or `FROM,TO`, each ISO 8601 or milliseconds since 1970, `..` for an open
+    /// end; throws `Failure` (`invalidParameter`).
     public static func time(_ text: String) throws(Failure) -> TimeExtent {
         let parts = text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
         let moments = parts.map { part -> Int64? in
@@ -71,8 +71,8 @@ public struct IdentifyForm: Hashable, Sendable {
         return extent
     }
 
-    /// Puts it into a request; `layer` knows what a layer is called, and throws where there is
-    /// none.
+    /// Applies the options to a request; `layer` resolves the name of a layer, and throws for an
+    /// unknown one.
     public func apply(
         to request: inout IdentifyRequest, layer: (String) throws(Failure) -> LayerID
     ) throws(Failure) {

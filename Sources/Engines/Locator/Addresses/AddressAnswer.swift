@@ -3,7 +3,7 @@
 
 internal import CairnModel
 
-/// A street, a house, a crossing or a postcode that a text may mean.
+/// A candidate of the address index: a street, house, intersection or postcode.
 enum AddressAnswer {
     case street(AddressReading)
     case postcode(PostcodeReading)
@@ -17,8 +17,7 @@ enum AddressAnswer {
         }
     }
 
-    /// Whether places need not be looked for beside it; a bare street is often called as a place
-    /// near it.
+    /// Whether places need not be searched; a bare street often shares the name of a nearby place.
     var isSure: Bool {
         guard confirmsTown else { return false }
         if case .street(let reading) = self, reading.house == nil { return score == 100 }
@@ -29,7 +28,7 @@ enum AddressAnswer {
         if case .street(let reading) = self { reading.house != nil } else { false }
     }
 
-    /// Whether the text names its town or postcode.
+    /// Whether the text contains its town or postcode.
     var confirmsTown: Bool {
         switch self {
         case .street(let reading): reading.confirmsTown
@@ -38,7 +37,7 @@ enum AddressAnswer {
         }
     }
 
-    /// Lowers the score if it is above.
+    /// Caps the score.
     mutating func cap(at score: Double) {
         switch self {
         case .street(var reading):
@@ -56,7 +55,7 @@ enum AddressAnswer {
         }
     }
 
-    /// Both, best first; of equal scores the crossing.
+    /// Both lists merged, best first; intersections win ties.
     static func merged(_ crossings: [IntersectionReading], before others: [Self]) -> [Self] {
         var others = others[...]
         var result: [Self] = []
@@ -69,7 +68,7 @@ enum AddressAnswer {
         return result + others
     }
 
-    /// Both, best first; of equal scores the street.
+    /// Both lists merged, best first; streets win ties.
     static func merged(_ streets: [AddressReading], _ postcodes: [PostcodeReading]) -> [Self] {
         var (streets, postcodes) = (streets[...], postcodes[...])
         var result: [Self] = []
@@ -83,7 +82,7 @@ enum AddressAnswer {
         return result
     }
 
-    /// Why it stands where it does; nil for a crossing, which both its streets explain.
+    /// The explanation of its rank; nil for an intersection, which both its streets explain.
     func explanation(by search: AddressSearch, _ bytes: RawSpan) -> Explanation? {
         switch self {
         case .intersection: nil

@@ -5,7 +5,7 @@ internal import Geometry
 internal import Platform
 
 extension AddressFile {
-    /// Checks every number that points somewhere.
+    /// Checks every offset and index.
     func check(_ bytes: RawSpan, placeCount: Int) throws(LocatorFile.Damage) {
         guard vocabulary.count >= 0, townCount >= 0, streetCount >= 0, postcodeCount >= 0,
             shortFormCount >= 0, count(.townPostingStarts) == vocabulary.count + 1,
@@ -16,7 +16,7 @@ extension AddressFile {
         try ascends(.vocabulary, field: 1, upTo: count(.streetPostings), bytes)
         try ascends(.townPostingStarts, field: 0, upTo: count(.townPostings), bytes)
         guard vocabulary.isTreeSound(bytes) else {
-            throw LocatorFile.Damage("the tree of the vocabulary is not sound")
+            throw LocatorFile.Damage("the tree of the vocabulary is invalid")
         }
         try all(.streetPostings, areBelow: streetCount, bytes)
         try all(.townPostings, areBelow: townCount, bytes)
@@ -53,13 +53,13 @@ extension AddressFile {
             let location = location(ofStreet: street, bytes)
             guard town(ofStreet: street, bytes) < townCount, code ?? -1 < postcodeCount,
                 abs(location.x) <= 180, abs(location.y) <= 90
-            else { throw LocatorFile.Damage("street \(street) is not sound") }
+            else { throw LocatorFile.Damage("street \(street) is invalid") }
         }
         for house in 0..<houseCount {
             let location = location(ofHouse: house, bytes)
             guard suffix(ofHouse: house, bytes) < suffixCount, abs(location.x) <= 180,
                 abs(location.y) <= 90
-            else { throw LocatorFile.Damage("house \(house) is not sound") }
+            else { throw LocatorFile.Damage("house \(house) is invalid") }
         }
     }
 
@@ -76,24 +76,24 @@ extension AddressFile {
             let kinds = bytes.uint32(at: offset(.segments, segment) + 20)
             guard vertices(ofSegment: segment, bytes).count >= 2, kinds & 0xFF <= 3,
                 kinds >> 8 & 0xFF <= 3
-            else { throw LocatorFile.Damage("segment \(segment) is not sound") }
+            else { throw LocatorFile.Damage("segment \(segment) is invalid") }
             for side in StreetSide.allCases {
                 guard let range = range(ofSegment: segment, side, bytes) else { continue }
                 let hasStep =
                     range.step >= AddressRange.leastStep && range.fits(Int(range.to))
                 guard range.high <= Int(AddressGazetteer.mostNumber), range.step == 0 || hasStep
-                else { throw LocatorFile.Damage("segment \(segment) is not sound") }
+                else { throw LocatorFile.Damage("segment \(segment) is invalid") }
             }
         }
         for vertex in 0..<count(.vertices) {
             let location = location(ofVertex: vertex, bytes)
             guard abs(location.x) <= 180, abs(location.y) <= 90 else {
-                throw LocatorFile.Damage("vertex \(vertex) is not sound")
+                throw LocatorFile.Damage("vertex \(vertex) is invalid")
             }
         }
     }
 
-    /// Whether a field of four bytes never falls from record to record, nor passes a limit.
+    /// Whether a field of four bytes is non-decreasing from record to record, within a limit.
     private func ascends(
         _ section: LocatorLayout.Section, field: Int, upTo limit: Int, strictly: Bool = false,
         _ bytes: RawSpan
@@ -102,7 +102,7 @@ extension AddressFile {
         for record in 0..<count(section) {
             let next = Int(bytes.uint32(at: offset(section, record) + 4 * field))
             guard next > last || next == last && !strictly, next <= limit else {
-                throw LocatorFile.Damage("record \(record) of \(section) is not sound")
+                throw LocatorFile.Damage("record \(record) of \(section) is invalid")
             }
             last = next
         }
@@ -113,7 +113,7 @@ extension AddressFile {
     ) throws(LocatorFile.Damage) {
         for record in 0..<count(section)
         where Int(bytes.uint32(at: offset(section, record))) >= limit {
-            throw LocatorFile.Damage("record \(record) of \(section) is not sound")
+            throw LocatorFile.Damage("record \(record) of \(section) is invalid")
         }
     }
 
@@ -124,7 +124,7 @@ extension AddressFile {
         for record in 0..<count(section) {
             let at = offset(section, record)
             guard Int(bytes.uint32(at: at)) + Int(bytes.uint32(at: at + 4)) <= limit else {
-                throw LocatorFile.Damage("record \(record) of \(section) is not sound")
+                throw LocatorFile.Damage("record \(record) of \(section) is invalid")
             }
         }
     }

@@ -5,26 +5,26 @@ internal import Geometry
 internal import Glibc
 internal import Platform
 
-/// Where a house stands that is known by the range of its street alone.
+/// A house located by interpolation along a range of its street.
 struct RangeMatch: Hashable {
     var segment: Int
     var side: StreetSide
-    /// Inside the range, or so far outside as `gap` says.
+    /// In the range, or outside by `gap`.
     var number: Int
-    /// The second number of `12-14`; nil for one house.
+    /// The second number of `12-14`; nil for a single house.
     var end: Int?
-    /// What follows the number in the text, folded.
+    /// The suffix of the number in the text, folded.
     var suffix = ""
-    /// How far the number lies outside the range; 0 inside.
+    /// Distance of the number from the range; 0 inside.
     var gap = 0
 }
 
 extension AddressFile {
-    /// How far to the side of the line a house is taken to stand, in metres.
+    /// Offset of an interpolated house from the line, in metres.
     ///
-    /// The best for every second address of Cambridge, Massachusetts (`Docs/accuracy.md`).
+    /// The optimum for every second address of Cambridge, Massachusetts (`Docs/accuracy.md`).
     static let houseOffsetMeters = 20.0
-    /// Numbers farther outside every range of a street are no house of it.
+    /// Largest distance of a number from a street's ranges.
     static let widestGap = 100
 
     func segments(ofStreet street: Int, _ bytes: RawSpan) -> Range<Int> {
@@ -46,7 +46,7 @@ extension AddressFile {
         return range.lowerBound
     }
 
-    /// The house numbers on a side; nil for none.
+    /// The range of house numbers on a side; nil for none.
     func range(
         ofSegment segment: Int, _ side: StreetSide, _ bytes: RawSpan
     ) -> AddressRange? {
@@ -59,8 +59,7 @@ extension AddressFile {
             step: bytes.uint16(at: at + 22))
     }
 
-    /// Whether it is known which side of a segment houses are on; where not, both have the same
-    /// numbers.
+    /// Whether the sides of a segment's houses are known; if not, both have the same numbers.
     func tellsSides(_ segment: Int, _ bytes: RawSpan) -> Bool {
         guard let left = range(ofSegment: segment, .left, bytes),
             let right = range(ofSegment: segment, .right, bytes)
@@ -76,8 +75,8 @@ extension AddressFile {
         position(at: offset(.vertices, vertex), bytes)
     }
 
-    /// The side of a street along which a number lies: in the narrowest range that has it, else,
-    /// where `outside` allows, beyond the nearest end of one.
+    /// The side of a street for a number: the narrowest range that contains it, else, with
+    /// `outside`, the nearest range.
     func match(
         _ number: Int, onStreet street: Int, outside: Bool, _ bytes: RawSpan
     ) -> RangeMatch? {
@@ -98,8 +97,7 @@ extension AddressFile {
         return best?.match
     }
 
-    /// The house whose stretch of a segment is at a share of its length, 0…1; nil where the side
-    /// has no houses.
+    /// The house number at a fraction of a segment's length, 0…1; nil where the side has no houses.
     func house(
         ofSegment segment: Int, _ side: StreetSide, at share: Double, _ bytes: RawSpan
     ) -> RangeMatch? {
@@ -111,11 +109,10 @@ extension AddressFile {
             segment: segment, side: side, number: range.low + place * range.spacing)
     }
 
-    /// Where on the Earth the house of a match stands.
+    /// The interpolated location of a match.
     ///
-    /// Every number of the range has a stretch of the line of its own, all of one length; the house
-    /// stands in the middle of its own, or of those of `12-14`, set off to the side where that is
-    /// known.
+    /// Every number of the range has a stretch of the line, all of one length; the house is in the
+    /// middle of its own, or of those of `12-14`, offset to its side where that is known.
     func location(of match: RangeMatch, _ bytes: RawSpan) -> Coordinate {
         let line = StreetLine(self, segment: match.segment, bytes)
         guard let range = range(ofSegment: match.segment, match.side, bytes) else {
@@ -132,11 +129,11 @@ extension AddressFile {
     }
 }
 
-/// The line of a segment on a plane of metres around its first vertex; good for some tens of
+/// The line of a segment on a plane of metres around its first vertex; valid for some tens of
 /// kilometres.
 struct StreetLine {
     private let origin: Coordinate
-    /// Metres in a degree of longitude.
+    /// Metres per degree of longitude.
     private let scaleX: Double
     private var points: [Coordinate] = []
     private static let scaleY = Sphere.radius * .pi / 180
@@ -150,13 +147,13 @@ struct StreetLine {
     }
 
     private func plane(_ location: Coordinate) -> Coordinate {
-        // The shorter way round the Earth.
+        // Along the shorter way around the Earth.
         let x = location.x - origin.x
         let turns = (x / 360).rounded()
         return Coordinate(x: (x - 360 * turns) * scaleX, y: (location.y - origin.y) * Self.scaleY)
     }
 
-    /// The position at a share of the length, 0…1, set off to a side; longitude within ±180.
+    /// The position at a fraction of the length, 0…1, offset to a side; longitude within ±180.
     func location(at share: Double, side: StreetSide, offsetMeters: Double) -> Coordinate {
         let steps = zip(points, points.dropFirst()).map { hypot($1.x - $0.x, $1.y - $0.y) }
         let total = steps.reduce(0, +)
@@ -182,8 +179,8 @@ struct StreetLine {
             y: min(90, max(-90, origin.y + place.y / Self.scaleY)))
     }
 
-    /// How far a location is from the line, where along it is nearest, 0…1, and on which side it
-    /// lies.
+    /// The distance of a location from the line, the fraction of the nearest position on it, 0…1,
+    /// and the side.
     func nearest(to location: Coordinate) -> (meters: Double, share: Double, side: StreetSide) {
         let point = plane(location)
         var best = (meters: Double.infinity, along: 0.0, side: StreetSide.left)

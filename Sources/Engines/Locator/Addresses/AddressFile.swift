@@ -4,10 +4,10 @@
 internal import Geometry
 internal import Platform
 
-/// Where streets, houses and towns lie in an opened, checked locator file.
+/// The streets, houses and towns of an opened, validated locator file.
 ///
-/// The bytes are lent to each call. Every number was checked when the file was opened. A class,
-/// since its table of sections is too large to be copied for every street.
+/// The bytes are passed to each call. Every number was checked when the file was opened. A class,
+/// because its table of sections is too large to be copied per street.
 final class AddressFile: Sendable {
     let vocabulary: StoredNames
     let townCount: Int
@@ -17,15 +17,15 @@ final class AddressFile: Sendable {
     let postcodeCount: Int
     let shortFormCount: Int
     let segmentCount: Int
-    /// Where each level of rectangles begins, in entries; the first is the streets' own.
+    /// First entry of each level of rectangles; level 0 is the streets' own.
     let rectangleLevels: [Int]
-    /// Of all levels.
+    /// Number of rectangles on all levels.
     let rectangleCount: Int
-    /// The bytes of every section.
+    /// Byte range of every section.
     let sections: InlineArray<36, Range<Int>>
 
     init(sections all: [Range<Int>]) {
-        // Older files lack the last ones.
+        // Older files lack the last sections.
         let sections = InlineArray<36, Range<Int>> {
             $0 < all.count ? all[$0] : 0..<0
         }
@@ -58,7 +58,7 @@ final class AddressFile: Sendable {
         rectangleCount = total
     }
 
-    /// Where a record of a section begins.
+    /// Byte offset of a record in a section.
     @inline(__always)
     func offset(_ section: LocatorLayout.Section, _ record: Int = 0) -> Int {
         sections[section.rawValue].lowerBound + record * section.recordByteCount
@@ -75,7 +75,7 @@ final class AddressFile: Sendable {
         AddressWordKind(rawValue: bytes.byte(at: offset(.wordKinds, word))) ?? .plain
     }
 
-    /// The entries of the list of streets that a word has.
+    /// The posting list of a word in the index of streets.
     func streetPostings(_ word: Int, _ bytes: RawSpan) -> Range<Int> {
         vocabulary.postings(word, bytes)
     }
@@ -84,7 +84,7 @@ final class AddressFile: Sendable {
         number(.streetPostings, entry, bytes)
     }
 
-    /// The entries of the list of towns that a word has.
+    /// The posting list of a word in the index of towns.
     func townPostings(_ word: Int, _ bytes: RawSpan) -> Range<Int> {
         number(.townPostingStarts, word, bytes)..<number(.townPostingStarts, word + 1, bytes)
     }
@@ -97,7 +97,7 @@ final class AddressFile: Sendable {
     @inline(__always)
     func word(at entry: Int, _ bytes: RawSpan) -> Int { number(.nameWords, entry, bytes) }
 
-    /// The words of the vocabulary that another writing of a word stands for.
+    /// The words of the vocabulary that a variant stands for.
     func longForms(of word: ArraySlice<UInt8>, _ bytes: RawSpan) -> [Int] {
         guard let found = find(word, .shortForms, shortFormCount, bytes) else { return [] }
         let at = offset(.shortForms, found) + 8
@@ -106,7 +106,7 @@ final class AddressFile: Sendable {
         }
     }
 
-    /// The record whose folded text is the given one, in a section ascending by it.
+    /// The record with a given folded text, in a sorted section.
     private func find(
         _ wanted: ArraySlice<UInt8>, _ section: LocatorLayout.Section, _ count: Int,
         _ bytes: RawSpan
@@ -124,8 +124,7 @@ final class AddressFile: Sendable {
         return nil
     }
 
-    /// Compares a text as it is written, ASCII letters without their case and blanks passed over; a
-    /// greater byte is greater.
+    /// Compares two texts bytewise, ignoring ASCII case and blanks.
     static func compare(
         _ stored: Range<Int>, _ wanted: ArraySlice<UInt8>, _ bytes: RawSpan
     ) -> Int {
@@ -141,7 +140,7 @@ final class AddressFile: Sendable {
         return wanted.next() == nil ? 0 : -1
     }
 
-    /// Where the text of a record that begins with its offset and length lies in the file.
+    /// The byte range of the text of a record that begins with its offset and length.
     private func textRange(
         _ section: LocatorLayout.Section, _ record: Int, _ bytes: RawSpan
     ) -> Range<Int> {
@@ -176,7 +175,7 @@ final class AddressFile: Sendable {
         number(.streets, 8 * street + 2, bytes)
     }
 
-    /// Nil where it has none.
+    /// Nil for none.
     func postcode(ofStreet street: Int, _ bytes: RawSpan) -> Int? {
         let code = number(.streets, 8 * street + 3, bytes)
         return code == Int(LocatorLayout.none) ? nil : code
@@ -190,7 +189,7 @@ final class AddressFile: Sendable {
         number(.streets, 8 * street + 5, bytes)..<number(.streets, 8 * street + 13, bytes)
     }
 
-    /// Where a street is shown.
+    /// The representative location of a street.
     func location(ofStreet street: Int, _ bytes: RawSpan) -> Coordinate {
         position(at: offset(.streets, street) + 24, bytes)
     }
@@ -219,10 +218,10 @@ final class AddressFile: Sendable {
         Int(bytes.uint32(at: offset(.houses, house)) & 0xFFF)
     }
 
-    /// As the source writes it, empty for most.
+    /// The text of a suffix as in the source; empty for most houses.
     func suffixText(_ suffix: Int, _ bytes: RawSpan) -> String { string(.suffixes, suffix, bytes) }
 
-    /// Whether a suffix is this folded one, blanks and hyphens passed over.
+    /// Whether a suffix equals a folded one, ignoring blanks and hyphens.
     func suffix(_ suffix: Int, is wanted: ArraySlice<UInt8>, _ bytes: RawSpan) -> Bool {
         Self.compare(textRange(.suffixes, suffix, bytes), wanted, bytes) == 0
     }
@@ -231,7 +230,7 @@ final class AddressFile: Sendable {
         position(at: offset(.houses, house) + 4, bytes)
     }
 
-    /// The houses of a street that have a number.
+    /// The houses of a street with a given number.
     func houses(_ wanted: Int, ofStreet street: Int, _ bytes: RawSpan) -> Range<Int> {
         let all = houses(ofStreet: street, bytes)
         var range = all
@@ -256,7 +255,7 @@ final class AddressFile: Sendable {
 
     // MARK: Postcodes
 
-    /// The postcode of a folded text without blanks.
+    /// The postcode with a folded text without blanks.
     func postcode(_ text: ArraySlice<UInt8>, _ bytes: RawSpan) -> Int? {
         find(text, .postcodes, postcodeCount, bytes)
     }
@@ -265,7 +264,7 @@ final class AddressFile: Sendable {
         string(.postcodes, postcode, bytes)
     }
 
-    /// The entries of the list of streets under a postcode.
+    /// The posting list of a postcode in the index of streets.
     func streetEntries(ofPostcode postcode: Int, _ bytes: RawSpan) -> Range<Int> {
         number(.postcodes, 3 * postcode + 2, bytes)..<number(.postcodes, 3 * postcode + 5, bytes)
     }

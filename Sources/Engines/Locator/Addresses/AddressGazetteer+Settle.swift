@@ -4,7 +4,7 @@
 internal import Geometry
 
 extension AddressGazetteer {
-    /// Joins the postal towns of one name that lie near each other, and orders all as in the file.
+    /// Merges nearby postal towns of one name, and sorts everything for the file.
     ///
     /// Called once, after the last row.
     mutating func settle() {
@@ -47,7 +47,7 @@ extension AddressGazetteer {
         crossings.join(&streets)
     }
 
-    /// By town, then by name, of which ICU's root collation counts first, then by postcode.
+    /// Sorts by town, then by name, primarily in ICU's root collation, then by postcode.
     private mutating func sortStreets() {
         streets.sort { $0.town < $1.town }
         var start = 0
@@ -60,8 +60,7 @@ extension AddressGazetteer {
             .sorted { left, right in
                 if left.1 != right.1 { return left.1 < right.1 }
                 let (first, second) = (left.0.postal, right.0.postal)
-                // Where nothing else decides, the first of two is the answer: the one that says
-                // more.
+                // Ties are broken towards the street with a postcode.
                 if first.isEmpty != second.isEmpty { return second.isEmpty }
                 return first < second
             }
@@ -70,15 +69,14 @@ extension AddressGazetteer {
         }
     }
 
-    /// How near two houses of one number in two sources are the same.
+    /// Distance within which houses of one number in two sources are equal, in metres.
     private static let sameMeters = 50.0
-    /// How many of one number are looked at, so that a table that has all its houses under one
-    /// ends.
+    /// Limit of comparisons among houses of one number, against a table with one number for all.
     private static let mostOfOneNumber = 64
 
-    /// The houses of a street by number, each once: those of one position, and of two sources those
-    /// of one number and suffix that are near each other, which stand where the first source has
-    /// them.
+    /// The houses of a street by number, deduplicated: those at one position, and those of two
+    /// sources with one number and suffix that are near each other, at the position of the first
+    /// source.
     private mutating func merged(_ houses: [DraftHouse]) -> [DraftHouse] {
         var result: [DraftHouse] = []
         result.reserveCapacity(houses.count)
@@ -88,7 +86,7 @@ extension AddressGazetteer {
                 let other = result[known]
                 guard other.number == house.number, other.suffix == house.suffix else { break }
                 let isThere = other.isSamePoint(as: house)
-                // Of one source all stay.
+                // Houses of one source are all kept.
                 let isShared = origins.union(other.origin, house.origin) == other.origin
                 if isThere
                     || !isShared
@@ -111,7 +109,7 @@ extension AddressGazetteer {
             result[same].isTownInferred = result[same].isTownInferred && house.isTownInferred
         }
         guard result.contains(where: \.isTownInferred) else { return result }
-        // Of several of one address the first is the answer: one that states its town.
+        // Ties of one address are broken towards a house whose source states its town.
         result.sort { left, right in
             guard left.number == right.number, left.suffix == right.suffix,
                 left.isTownInferred != right.isTownInferred
@@ -121,23 +119,23 @@ extension AddressGazetteer {
         return result
     }
 
-    /// How near two houses of one number on one street are the same, though two sources give them
-    /// other postcodes.
+    /// Distance within which houses of one number on one street are equal despite different
+    /// postcodes in two sources, in metres.
     private static let samePostcodeMeters = 10.0
 
-    /// A house, by its street, its place there, and its first source.
+    /// A house, by street, index there, and first source.
     private struct HousePlace {
         var street: Int
         var house: Int
         var source: UInt16
     }
 
-    /// Makes one of houses of one street, town, number and suffix that sources with nothing in
-    /// common have near each other under different postcodes.
+    /// Merges houses of one street, town, number and suffix that disjoint sources place near each
+    /// other under different postcodes.
     ///
-    /// The first source's house stays, at its position and under its postcode; where that has none,
-    /// under the postcode that another states. A street of which nothing is left under a postcode
-    /// goes with it. The streets are in the order of the file.
+    /// The first source's house is kept, at its position and under its postcode; without one, under
+    /// the postcode of the other. A street that loses its last house under a postcode is removed
+    /// with it. The streets are in the order of the file.
     private mutating func mergeAcrossPostcodes() {
         var start = 0
         var isEmptied = false
@@ -155,7 +153,8 @@ extension AddressGazetteer {
         streets.removeAll { $0.houses.isEmpty && $0.points.isEmpty && $0.segments.isEmpty }
     }
 
-    /// Of the streets of one name in a town; whether one of them has lost its last house.
+    /// Merges among the streets of one name in a town; returns whether one of them has lost its
+    /// last house.
     private mutating func mergeAcrossPostcodes(_ named: Range<Int>) -> Bool {
         var places: [HousePlace] = []
         for street in named {
@@ -173,7 +172,7 @@ extension AddressGazetteer {
             return (left.source, left.street, left.house)
                 < (right.source, right.street, right.house)
         }
-        // Those that stay, of one number; and those that go, by street.
+        // Kept houses of one number; and removed ones, by street.
         var kept: [HousePlace] = []
         var gone: [Int: Set<Int>] = [:]
         var last: DraftHouse?
@@ -192,7 +191,7 @@ extension AddressGazetteer {
                 continue
             }
             let first = kept[same]
-            // A postcode says more than none.
+            // A house with a postcode precedes one without.
             let stays =
                 streets[first.street].postal.isEmpty && !streets[place.street].postal.isEmpty
                 ? place : first
@@ -208,7 +207,7 @@ extension AddressGazetteer {
         return gone.keys.contains { streets[$0].houses.isEmpty }
     }
 
-    /// Makes a house that of two sources, at the position of the first.
+    /// Merges a house of two sources, at the position of the first.
     private mutating func merge(_ first: DraftHouse, _ second: DraftHouse, into place: HousePlace) {
         let all = origins.union(first.origin, second.origin)
         var house = streets[place.street].houses[place.house]
@@ -229,8 +228,8 @@ extension AddressGazetteer {
         return first.postal < second.postal
     }
 
-    /// Gives every town a settlement of the gazetteer: the one of its name near it, or that has its
-    /// name among others, else a new one.
+    /// Links every town to a settlement of the gazetteer: a nearby one with its name or an
+    /// alternate name, else a new one.
     func settle(in gazetteer: inout Gazetteer) {
         let index = TownIndex(gazetteer, named: Set(towns.map(\.folded)))
         for (number, town) in towns.enumerated() {

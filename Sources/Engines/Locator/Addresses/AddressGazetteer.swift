@@ -8,13 +8,13 @@ internal import Geometry
 struct DraftHouse {
     var number: UInt32
     private var suffixAndMark: UInt16
-    /// The set of its sources; none of a vertex.
+    /// The set of its sources; empty for a vertex.
     var origin: UInt16
-    /// In 1e-7 degrees.
+    /// Position in 1e-7 degrees.
     var longitude: Int32
     var latitude: Int32
 
-    /// At a longitude and latitude on the Earth.
+    /// Creates a house at a longitude and latitude.
     init(
         number: UInt32, suffix: UInt16, isTownInferred: Bool = false, _ location: Coordinate,
         origin: UInt16 = OriginSets.empty
@@ -26,29 +26,29 @@ struct DraftHouse {
         latitude = Int32((location.y * 1e7).rounded())
     }
 
-    /// Into the list of suffixes.
+    /// Index in the list of suffixes.
     var suffix: UInt16 { suffixAndMark & ~Self.inferredMark }
 
-    /// Whether its town was inferred from its position, not stated by its source.
+    /// Whether its town was inferred from its position instead of stated by its source.
     var isTownInferred: Bool {
         get { suffixAndMark & Self.inferredMark != 0 }
         set { suffixAndMark = suffix | (newValue ? Self.inferredMark : 0) }
     }
 
-    /// Suffixes are fewer (``AddressGazetteer/mostSuffixes``).
+    /// Above every suffix index (``AddressGazetteer/mostSuffixes``).
     private static let inferredMark: UInt16 = 0x8000
 
     var location: Coordinate {
         Coordinate(x: Double(longitude) / 1e7, y: Double(latitude) / 1e7)
     }
 
-    /// Whether number, suffix and position are the same.
+    /// Whether number, suffix and position are equal.
     func isSamePoint(as other: DraftHouse) -> Bool {
         number == other.number && suffix == other.suffix && longitude == other.longitude
             && latitude == other.latitude
     }
 
-    /// By number, suffix, position, who states its town, and what came first.
+    /// Orders by number, suffix, position, a stated before an inferred town, and first occurrence.
     static func precedes(_ left: DraftHouse, _ right: DraftHouse) -> Bool {
         if left.number != right.number { return left.number < right.number }
         if left.suffix != right.suffix { return left.suffix < right.suffix }
@@ -59,30 +59,29 @@ struct DraftHouse {
     }
 }
 
-/// What tables of addresses say, before it becomes a locator: streets with their houses, and towns.
+/// The content of address tables before it becomes a locator: streets with their houses, and towns.
 struct AddressGazetteer {
     /// A street of a town, under one postcode.
     struct Street {
         var name: String
-        /// Folded, apostrophes parting words.
+        /// The folded name, split at apostrophes.
         var folded: [UInt8]
         var postal: String
-        /// Into `towns` once they are settled, before that into the postal towns.
+        /// Index in `towns`; in the postal towns until they are settled.
         var town: Int
         var houses: [DraftHouse] = []
         /// Positions without a house number, in 1e-7 degrees.
         var points: [DraftHouse] = []
 
-        /// Its lines, in the order of the sources.
+        /// Its lines, in order of the sources.
         var segments: [DraftSegment] = []
         /// The set of the sources of its rows and lines.
         var origin = OriginSets.empty
 
-        /// The position that stands for the street, where that was settled before its lines got
-        /// more vertices.
+        /// The representative position, where that was settled before its lines got more vertices.
         var shown: DraftHouse?
 
-        /// The position that stands for the street: the house, point or vertex in the middle.
+        /// The representative position: the middle house, point or vertex.
         var middle: DraftHouse? {
             if let shown { return shown }
             let list = houses.isEmpty ? points : houses
@@ -93,7 +92,7 @@ struct AddressGazetteer {
         }
     }
 
-    /// A town as one postcode names it, on its way into ``Town``.
+    /// A town under one postcode, before the merge into ``Town``.
     struct PostalTown {
         var name: String
         var folded: [UInt8]
@@ -114,9 +113,9 @@ struct AddressGazetteer {
     struct Town {
         var name: String
         var folded: [UInt8]
-        /// Alpha-2, or empty.
+        /// Alpha-2; empty when unknown.
         var country: String
-        /// As the source writes it; may be empty.
+        /// The region as in the source; may be empty.
         var region: String
         var center: Coordinate
         /// The set of the sources of its addresses.
@@ -139,15 +138,16 @@ struct AddressGazetteer {
         var parts: [[UInt8]]
     }
 
-    /// How far from one another the streets of a town are; towns of one name further apart are two.
+    /// Largest distance between streets of one town, in metres; beyond it, equal names are separate
+    /// towns.
     static let townReachMeters = 20_000.0
-    /// How many different suffixes of house numbers fit into the file.
+    /// Limit of distinct suffixes of house numbers in the file.
     static let mostSuffixes = 4_096
     static let mostNumber: UInt32 = (1 << 20) - 1
 
     var isEmpty: Bool { streets.isEmpty }
 
-    /// One row; throws ``Unusable`` with the reason.
+    /// Adds one row; throws ``Unusable`` with the reason.
     mutating func add(
         street: String, city: String, isTownInferred: Bool = false, postal: String, region: String,
         country: String, house: (number: UInt32, suffix: String)?, location: Coordinate,
@@ -181,8 +181,8 @@ struct AddressGazetteer {
         weigh(location, in: streets[number].town)
     }
 
-    /// One line of a street with the house numbers along its sides; throws ``Unusable`` with the
-    /// reason.
+    /// Adds one line of a street with the house numbers along its sides; throws ``Unusable`` with
+    /// the reason.
     ///
     /// Sides under different postcodes become segments of two streets.
     mutating func add(
@@ -246,7 +246,7 @@ struct AddressGazetteer {
         let number: Int
         if let known = foldedStreets[key] {
             number = known
-            // Of two writings the one with small letters is shown.
+            // A spelling with small letters is preferred.
             if !Self.hasSmallLetters(streets[known].name), Self.hasSmallLetters(name) {
                 streets[known].name = name
             }
@@ -278,8 +278,8 @@ struct AddressGazetteer {
         return postalTowns.count - 1
     }
 
-    /// Gives towns without a country or region that of the area around the middle of their
-    /// addresses; what a source says stays.
+    /// Fills in missing countries and regions of towns from the area around the middle of their
+    /// addresses.
     mutating func settle(in borders: BorderDraft) {
         guard !borders.isEmpty else { return }
         for number in postalTowns.indices {

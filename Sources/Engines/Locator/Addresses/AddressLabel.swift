@@ -5,25 +5,25 @@ internal import CairnModel
 internal import Geometry
 internal import Platform
 
-/// What an address is called, and where it lies, in words.
+/// The label and location of an address in an answer.
 struct AddressLabel {
     let street: Int
     let house: AddressHouse?
     let streetName: String
-    /// `12 bis`; empty for a street.
+    /// Its house number, such as `12 bis`; empty for a street.
     let number: String
     let postcode: String
     let town: PlaceLabel
-    /// Longitude and latitude.
+    /// Its longitude and latitude.
     let location: Coordinate
-    /// Around the house, or around all houses of the street.
+    /// The extent around the house, or around all houses of the street.
     let extent: Envelope
-    /// `12 bis Rue de la Paix`.
+    /// The short label: `12 bis Rue de la Paix`.
     let short: String
-    /// `12 bis Rue de la Paix, 75002 Paris, Île-de-France, France`.
+    /// The long label: `12 bis Rue de la Paix, 75002 Paris, Île-de-France, France`.
     let long: String
 
-    /// How far the extent of a house reaches to every side.
+    /// Half the side of a house's extent, in metres.
     private static let houseReachMeters = 100.0
 
     init(
@@ -62,7 +62,7 @@ struct AddressLabel {
         long = short + ", " + (postcode.isEmpty ? "" : postcode + " ") + town.long
     }
 
-    /// `12 bis`, `12-14`, `12 1/2`.
+    /// Formats a number: `12 bis`, `12-14`, `12 1/2`.
     private static func number(
         of house: AddressHouse, _ addresses: AddressFile, _ bytes: RawSpan
     ) -> String {
@@ -80,8 +80,8 @@ struct AddressLabel {
         return "\(number)" + (isWord || suffix.contains("/") ? " " : "") + suffix
     }
 
-    /// Esri's names for how well the position is known: of a house, on a range of house numbers,
-    /// beyond the end of one, or of the street.
+    /// Esri's address types by accuracy: a house, within a range of house numbers, beyond the end
+    /// of one, or the street.
     private var types: (code: String, name: String) {
         switch house {
         case .point?: ("PointAddress", "Point Address")
@@ -91,7 +91,7 @@ struct AddressLabel {
         }
     }
 
-    /// The sources of the house; of one on a range, and of a street, those of the street.
+    /// The sources of the house, or of the street for an interpolated house.
     private func origins(_ file: LocatorFile, _ bytes: RawSpan) -> String {
         if case .point(let house)? = house {
             return file.origins?.origins(ofHouse: house, bytes) ?? ""
@@ -99,7 +99,7 @@ struct AddressLabel {
         return file.origins?.origins(ofStreet: street, bytes) ?? ""
     }
 
-    /// A candidate with Esri's attributes; text is empty where unknown.
+    /// A candidate with Esri's attributes; unknown texts are empty.
     func candidate(
         _ file: LocatorFile, _ addresses: AddressFile, score: Double, type: MatchType,
         locator: String,
@@ -131,7 +131,7 @@ struct AddressLabel {
 }
 
 extension Attributes {
-    /// With other values for those of these names; order and other names stay.
+    /// Replaces the values of these names; order and other names are kept.
     func with(_ values: [String: AttributeValue]) -> Attributes {
         Attributes(entries.map { .init(name: $0.name, value: values[$0.name] ?? $0.value) })
     }

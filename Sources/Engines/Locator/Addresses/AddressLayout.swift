@@ -4,27 +4,27 @@
 internal import CairnModel
 internal import FoundationEssentials
 
-/// What a column of a table of addresses, or a field of vector features, holds.
+/// The content of a column in a table of addresses, or of a field of vector features.
 enum AddressField: String, CaseIterable, Sendable {
     case number, suffix, street, city, postal, region, country, longitude, latitude
-    /// Of lines: house numbers where the line begins and ends, and postcodes, by side.
+    /// For lines: house numbers at the start and end, and postcodes, by side.
     case leftFrom, leftTo, rightFrom, rightTo, leftPostal, rightPostal
 
-    /// What every row of a table needs; the rest may be missing.
+    /// Required columns of a table.
     static let required: [AddressField] = [.street, .city, .longitude, .latitude]
 }
 
-/// How a provider of addresses lays out its tables: a file of `Data`, or one the user wrote.
+/// A provider's layout of address tables: a file of `Data`, or one of the user.
 ///
-/// JSON: `name`; `separator`, one character; `columns`, which give for a field the heading of its
-/// column, or its number from 1; `columnCount`, needed for tables without a heading; `constants`,
-/// fields that are the same for every row; `attribution`, whom to name for it. Without a longitude
+/// JSON: `name`; `separator`, one character; `columns`, which map fields to the heading of their
+/// column, or its number from 1; `columnCount`, required for tables without a heading; `constants`,
+/// fields with one value for all rows; `attribution`, required by the licence. Without longitude
 /// and latitude it is for vector files.
 struct AddressColumns: Sendable {
-    /// Where a field is.
+    /// The column of a field.
     enum Column: Hashable, Sendable, Decodable {
         case heading(String)
-        /// From 1.
+        /// Column number, from 1.
         case number(Int)
 
         init(from decoder: any Decoder) throws {
@@ -51,20 +51,20 @@ struct AddressColumns: Sendable {
     let columnCount: Int?
     let columns: [AddressField: Column]
     private(set) var constants: [AddressField: String]
-    /// Whom its licence wants named; nil where nobody.
+    /// The attribution that its licence requires; nil for none.
     let attribution: String?
-    /// Whether it comes with the program; of those that fit vector features the one counts that
-    /// knows most of their fields.
+    /// Whether it ships with the program; of the layouts that fit vector features the one with the
+    /// most fields wins.
     private(set) var isShipped = false
 
-    /// Whether it says where rows of a table have their position; vector features have a geometry.
+    /// Whether it has position columns; vector features have a geometry.
     var isTable: Bool {
         [AddressField.longitude, .latitude].contains {
             columns[$0] != nil || constants[$0] != nil
         }
     }
 
-    /// Those that come with the program, in the order they are tried.
+    /// The layouts that ship with the program, in the order they are tried.
     static let shipped: [AddressColumns] = [
         PackageResources.columns_ban_json, PackageResources.columns_bano_json,
         PackageResources.columns_tiger_json, PackageResources.columns_centerlines_json,
@@ -77,7 +77,7 @@ struct AddressColumns: Sendable {
         return columns
     }
 
-    /// Reads one; throws `Failure` (`invalidParameter`) with the source and what is wrong in it.
+    /// Parses a layout; throws `Failure` (`invalidParameter`) with the source and the error.
     init(json: [UInt8], source: String) throws(Failure) {
         func wrong(_ what: String) -> Failure {
             Failure(.invalidParameter, "address columns '\(source)': \(what)")
@@ -124,8 +124,7 @@ struct AddressColumns: Sendable {
         }
     }
 
-    /// With other constants beside its own, `field=text`; throws `invalidParameter` for one that is
-    /// none.
+    /// Adds constants given as `field=text`; throws `invalidParameter` for a malformed one.
     func adding(constants texts: [String]) throws(Failure) -> AddressColumns {
         var result = self
         for text in texts {
@@ -140,8 +139,7 @@ struct AddressColumns: Sendable {
         return result
     }
 
-    /// Where a layer of vector features with these fields has what; nil when it is another
-    /// provider's.
+    /// The layout of a vector layer with these fields; nil when it does not fit.
     func layout(fields: [String]) -> [AddressField: Int]? {
         var positions: [AddressField: Int] = [:]
         for case (let field, .heading(let heading)) in columns {
@@ -154,7 +152,7 @@ struct AddressColumns: Sendable {
 
     private static let ends: Set<AddressField> = [.leftFrom, .leftTo, .rightFrom, .rightTo]
 
-    /// The layout of a table that begins with this line; nil when it is another provider's.
+    /// The layout of a table with this first line; nil when it does not fit.
     func layout(firstLine line: [UInt8]) -> AddressLayout? {
         guard isTable, let fields = DelimitedFields.split(line, by: separator) else { return nil }
         var positions: [AddressField: Int] = [:]
@@ -187,19 +185,19 @@ struct AddressColumns: Sendable {
     }
 }
 
-/// Which column of one table holds what.
+/// The columns of one table by content.
 struct AddressLayout {
     var separator: UInt8
     var hasHeading: Bool
-    /// How many columns every row has.
+    /// Number of columns that every row has.
     var leastColumns: Int
-    /// From 0.
+    /// Column indices, from 0.
     var positions: [AddressField: Int]
     var constants: [AddressField: String]
-    /// What the table is where sources are listed.
+    /// The form of the table in lists of sources.
     var form: SourceForm
 
-    /// The text of a field, empty where the row has none; nil for a row that is too short.
+    /// The text of a field, empty for a missing one; nil for a row that is too short.
     func text(_ field: AddressField, _ fields: [String]) -> String? {
         guard let position = positions[field] else { return constants[field] ?? "" }
         guard position < fields.count else { return nil }
@@ -207,10 +205,10 @@ struct AddressLayout {
     }
 }
 
-/// The fields of one line of a delimited table (RFC 4180, without line ends in fields).
+/// Splits the fields of one line of a delimited table (RFC 4180, without line ends in fields).
 enum DelimitedFields {
-    /// The fields without their quotes and outer blanks; nil for a line whose quotes do not close,
-    /// or that is not UTF-8.
+    /// The fields, unquoted and trimmed; nil for a line with an open quotation mark, or that is not
+    /// UTF-8.
     static func split(_ line: [UInt8], by separator: UInt8) -> [String]? {
         let quote = UInt8(ascii: "\"")
         var result: [String] = []

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-/// A side of a street, seen along its line.
+/// A side of a street, in the direction of its line.
 enum StreetSide: Int, CaseIterable {
     case left
     case right
@@ -10,28 +10,28 @@ enum StreetSide: Int, CaseIterable {
     var letter: String { self == .left ? "L" : "R" }
 }
 
-/// The house numbers along one side of a segment: from its line's beginning to its end, falling
-/// where `to` is below `from`.
+/// The house numbers along one side of a segment: from its start to its end, falling where `to` is
+/// below `from`.
 struct AddressRange: Hashable {
-    /// Which numbers of the range there are.
+    /// The numbers that occur in a range.
     enum Parity: UInt8 {
         case even = 1
         case odd
-        /// Where one end is even and the other odd.
+        /// For ends of different parity.
         case both
     }
 
     let from: UInt32
     let to: UInt32
     let parity: Parity
-    /// From one house to the next, counted from `from`, at least ``leastStep``; 0 where the parity
-    /// says which numbers there are.
+    /// Difference between consecutive houses, counted from `from`, at least ``leastStep``; 0 where
+    /// the parity determines it.
     let step: UInt16
 
-    /// Of smaller steps the parity tells.
+    /// Smaller steps follow from the parity.
     static let leastStep: UInt16 = 3
 
-    /// With the parity of its ends, unless another is given.
+    /// Creates a range, by default with the parity of its ends.
     init(from: UInt32, to: UInt32, parity: Parity? = nil, step: UInt16 = 0) {
         self.from = from
         self.to = to
@@ -43,10 +43,10 @@ struct AddressRange: Hashable {
     var high: Int { Int(max(from, to)) }
     var isFalling: Bool { to < from }
 
-    /// From one house to the next.
+    /// Difference between consecutive houses.
     var spacing: Int { step > 0 ? Int(step) : parity == .both ? 1 : 2 }
 
-    /// Whether a number is one of its houses, or would be if the range went on that far.
+    /// Whether a number is in the sequence of its houses, inside the range or beyond.
     func fits(_ number: Int) -> Bool {
         if step > 0 { return (number - Int(from)).isMultiple(of: Int(step)) }
         return switch parity {
@@ -57,9 +57,9 @@ struct AddressRange: Hashable {
     }
 }
 
-/// One side of a line on its way into the file.
+/// One side of a line in a draft.
 struct DraftSide {
-    /// Nil where no house is known.
+    /// Nil without known houses.
     var range: AddressRange?
     var postal = ""
 }
@@ -68,9 +68,8 @@ struct DraftSide {
 struct DraftSegment {
     var left: AddressRange?
     var right: AddressRange?
-    /// Two vertices or more, without numbers.
+    /// Two or more vertices, without house numbers.
     var line: [DraftHouse]
-    /// Whether it meets other streets at vertices in common only, since it may lie above or below
-    /// them.
+    /// Whether it meets other streets only at common vertices, since it may be above or below them.
     var isApart = false
 }

@@ -5,26 +5,26 @@ internal import CairnModel
 internal import Geometry
 internal import Platform
 
-/// Reads tables of addresses; rows it cannot use are kept as rejections.
+/// Reads tables of addresses; unusable rows are kept as rejections.
 struct AddressReader {
     var addresses = AddressGazetteer()
     var rejected: [RejectedLine] = []
     var rejectedCount = 0
-    /// What was taken of which sources.
+    /// Counts of records by source.
     var tally = SourceTally()
     private let columns: [AddressColumns]
     private var path = ""
     private var lineNumber = 0
 
-    /// The longest name of a street or town, in bytes.
+    /// Limit of a street or town name, in bytes.
     static let longestName = 200
 
-    /// Knows the layouts of `columns`, tried in their order.
+    /// Creates a reader of the layouts in `columns`, tried in their order.
     init(columns: [AddressColumns]) { self.columns = columns }
 
-    /// Reads a file if it is a table of addresses; whether it is one.
+    /// Reads a file if it is a table of addresses; returns whether it is one.
     ///
-    /// `progress` hears of every 10,000th line and may throw to stop.
+    /// `progress` is called at every 10,000th line and may throw to stop.
     mutating func read(
         _ path: String, progress: (Int) throws(Failure) -> Void
     ) throws(Failure) -> Bool {
@@ -73,7 +73,7 @@ struct AddressReader {
 
     private mutating func use(_ line: [UInt8], _ layout: AddressLayout) throws(Unusable) {
         guard let fields = DelimitedFields.split(line, by: layout.separator) else {
-            throw Unusable("its quotes do not close, or it is not valid UTF-8")
+            throw Unusable("a quotation mark is not closed, or the line is not valid UTF-8")
         }
         guard fields.count == layout.leastColumns else {
             throw Unusable("it has \(fields.count) columns; expected \(layout.leastColumns)")
@@ -114,7 +114,8 @@ struct AddressReader {
         tally.count()
     }
 
-    /// Digits and what follows them; nil for an empty number, which stands for the street itself.
+    /// Splits a house number into digits and suffix; nil for an empty one, which means the street
+    /// itself.
     static func house(
         _ text: String, suffix: String
     ) throws(Unusable) -> (number: UInt32, suffix: String)? {
@@ -122,11 +123,11 @@ struct AddressReader {
         let digits = text.prefix { $0.isASCII && $0.isNumber }
         guard let number = UInt32(digits), number <= AddressGazetteer.mostNumber else {
             throw Unusable(
-                "house number '\(text)': expected it to begin with a number up to "
+                "house number '\(text)': expected a number at its start, up to "
                     + "\(AddressGazetteer.mostNumber)")
         }
         var rest = text.dropFirst(digits.count).drop { $0 == " " }
-        // `12/3`, `12-14` keep their sign; a blank or a bracket around a suffix says nothing.
+        // `12/3`, `12-14` keep their sign; a blank or brackets around a suffix have no meaning.
         if rest.hasPrefix("("), rest.hasSuffix(")") { rest = rest.dropFirst().dropLast() }
         let whole = suffix.isEmpty ? String(rest) : String(rest) + suffix
         return (number, whole)

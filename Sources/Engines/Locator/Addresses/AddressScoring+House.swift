@@ -6,17 +6,17 @@ internal import Platform
 
 /// A house of a street.
 enum AddressHouse: Hashable {
-    /// One whose position a source states.
+    /// One with a position of its own.
     case point(Int)
-    /// One on a range, and the words of the text that say so.
+    /// One interpolated in a range, and the words of the text that specify it.
     case range(RangeMatch, words: UInt64 = 0)
 }
 
-/// How well a house is what a text says.
+/// The quality of a house match.
 enum HouseLikeness: Int, Comparable {
-    /// It is estimated along a line.
+    /// Interpolated along a line.
     case range
-    /// It is the first of a range of numbers in the text.
+    /// The first of a range of numbers in the text.
     case beginning
     case exact
 
@@ -38,9 +38,9 @@ extension AddressFile {
 }
 
 extension AddressScoring {
-    /// The house that the first number left is, with the suffix in it or after it, or a range of
-    /// which it is the beginning: one with a position, else one on a range of numbers, else, where
-    /// that is allowed, one beyond the end of such a range.
+    /// The house of the first unused number, with the suffix in it or after it, or a range that
+    /// starts with it: preferably one with a position, else an interpolated one, else, where
+    /// allowed, one beyond the end of a range.
     func house(
         on street: Int, _ text: AddressText, _ used: inout UInt64, _ bytes: RawSpan
     ) -> (AddressHouse?, HouseLikeness)? {
@@ -79,7 +79,7 @@ extension AddressScoring {
         return nil
     }
 
-    /// Of houses of one number the one with a suffix, or another writing of it.
+    /// Among houses of one number, the one with a suffix, or a variant of it.
     private func house(_ houses: Range<Int>, suffix: ArraySlice<UInt8>, _ bytes: RawSpan) -> Int? {
         guard !houses.isEmpty, !suffix.isEmpty else { return nil }
         var writings = [suffix]

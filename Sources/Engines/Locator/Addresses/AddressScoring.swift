@@ -4,29 +4,28 @@
 internal import CairnModel
 internal import Platform
 
-/// One way to read a text as an address.
+/// An interpretation of a text as an address.
 struct AddressReading {
     var street: Int
     /// Nil where the text has no house number, or the street no such house.
     var house: AddressHouse?
-    /// How well the house is what the text says; the least where there is none.
+    /// The quality of the house match; the lowest without a house.
     var likeness = HouseLikeness.range
-    /// 0…100.
+    /// The score, 0…100.
     var score: Double
-    /// Whether every word is explained letter by letter.
+    /// Whether every word matches exactly.
     var isCertain: Bool
-    /// How often the words of the street's name do not follow each other in the text as in the
-    /// name.
+    /// Number of adjacent name words that are not adjacent, or in another order, in the text.
     var breaks: Int
-    /// Whether the text names its town or postcode.
+    /// Whether the text contains its town or postcode.
     var confirmsTown: Bool
-    /// The words that nothing explains.
+    /// Unmatched words.
     var rest: UInt64
-    /// Among equal scores the greater comes first.
+    /// Tie-break between equal scores, greater first.
     var weight: Double
-    /// How many words of the street's name the text has in another writing.
+    /// Number of words of the street's name that match by a variant.
     var otherWritings: Int
-    /// Whether it is a house although the text names another sort of street.
+    /// Whether it is a house despite another street type in the text.
     var isOtherSort = false
 
     func precedes(_ other: AddressReading) -> Bool {
@@ -42,23 +41,24 @@ struct AddressReading {
     }
 }
 
-/// Reads a text as one street after the other.
+/// Matches a text against streets.
 ///
-/// A class, since a search asks it of thousands of streets, and would copy a structure each time.
+/// A class, because a search calls it for thousands of streets, and a structure would be copied
+/// each time.
 final class AddressScoring {
     let file: LocatorFile
     let addresses: AddressFile
     let filter: PlaceFilter
-    /// What words of a text in parts cannot be.
+    /// Excluded roles of words in a text in parts.
     let forbidden: ForbiddenWords
-    /// The writings of suffixes of house numbers that stand for each other.
+    /// Groups of equivalent suffixes of house numbers.
     let suffixes: [[[UInt8]]]
-    /// What a word of a street's name costs that the text lacks.
+    /// Penalty per missing word of a street's name.
     private let missing: Double
     private let losses: Ranking.Addresses
-    /// Words that are divisions' or countries' names, with the places they are.
+    /// Words that name divisions or countries, with their places.
     let areas: [(mask: UInt64, places: [Int], parts: [Int])]
-    /// Words that are a town's name, in the vocabulary or among the places.
+    /// Words that name a town, in the vocabulary or among the places.
     let towns: UInt64
 
     init(
@@ -74,7 +74,7 @@ final class AddressScoring {
         missing = text.isUnfinished ? losses.missingYet : losses.missing
         var areas: [(mask: UInt64, places: [Int], parts: [Int])] = []
         var towns: UInt64 = 0
-        // Slips were looked for only in words that are nothing letter by letter.
+        // Typos were searched only for words without an exact match.
         for entry in text.entries
         where (entry.quality == 1 || !text.isUnfinished)
             && !addresses.townPostings(entry.word, bytes).isEmpty
@@ -111,11 +111,11 @@ final class AddressScoring {
         self.towns = towns
     }
 
-    /// The reading of a text as a street and perhaps a house of it; nil where no word of the
-    /// street's name is in the text, or the filter refuses it.
+    /// Interprets a text as a street and possibly a house of it; nil where the text has no word of
+    /// the street's name, or the filter excludes it.
     ///
-    /// - Parameter step: Told after each step what was matched, and the words and losses up to
-    ///   there.
+    /// - Parameter step: Called after each step with what was matched, and the words and penalties
+    ///   so far.
     func reading(
         of street: Int, _ text: AddressText, _ bytes: RawSpan,
         step: (_ meaning: Explanation.Meaning, _ used: UInt64, _ lost: Double) -> Void = {
@@ -171,7 +171,7 @@ final class AddressScoring {
         let rest = text.mask(0..<text.count) & ~used
         if isOtherNumber(street, text, used, bytes) { return nil }
         if house != nil, confirms {
-            // What stands before a whole address says little.
+            // Words before a complete address weigh little.
             let before = text.wordsBefore(used, house: used & ~withoutHouse)
             if before != 0, !lacksName(street, text, bytes) {
                 isCertain = false
@@ -194,8 +194,8 @@ final class AddressScoring {
             isOtherSort: isOtherSort)
     }
 
-    /// Whether a text means another numbered street: no number of the street's name is in the text,
-    /// which has a number that is not of this street.
+    /// Whether a text means another numbered street: it has a number that does not belong to this
+    /// street, and none of the street's name.
     private func isOtherNumber(
         _ street: Int, _ text: AddressText, _ used: UInt64, _ bytes: RawSpan
     ) -> Bool {
@@ -221,7 +221,7 @@ final class AddressScoring {
         return isMissing
     }
 
-    /// Whether a text names another sort of street than this one's, which it lacks.
+    /// Whether the text has another street type, and lacks this one's.
     private func isOtherSort(
         _ street: Int, _ text: AddressText, _ used: UInt64, _ bytes: RawSpan
     ) -> Bool {
@@ -237,7 +237,7 @@ final class AddressScoring {
         return hasSort && text.hasSort(in: rest, bytes)
     }
 
-    /// Whether the text lacks a word of the street's name that says something.
+    /// Whether the text lacks a significant word of the street's name.
     private func lacksName(_ street: Int, _ text: AddressText, _ bytes: RawSpan) -> Bool {
         addresses.words(ofStreet: street, bytes).contains { at in
             let word = addresses.word(at: at, bytes)
@@ -246,8 +246,8 @@ final class AddressScoring {
         }
     }
 
-    /// Whether a text rather means a street of another name than this one: a word of the name is
-    /// missing and words of the text are left, none of which may be it.
+    /// Whether a text is more likely a street of another name: a word of the name is missing, and
+    /// unmatched words of the text cannot be it.
     private func isOther(
         _ street: Int, _ text: AddressText, _ rest: UInt64, _ bytes: RawSpan
     ) -> Bool {
@@ -264,9 +264,9 @@ final class AddressScoring {
         return false
     }
 
-    /// Whether a text rather means a town by the words of this street's name, all of which are
-    /// names of towns: its sort of street is missing or stands elsewhere, and other words of the
-    /// text are left, as in `Damrak 1, Amsterdam` of a `Rue d'Amsterdam`.
+    /// Whether a text is more likely a town named by the words of this street's name: its street
+    /// type is missing or elsewhere, and other words of the text are unmatched, as in `Damrak 1,
+    /// Amsterdam` for a `Rue d'Amsterdam`.
     private func isTown(
         _ street: Int, _ text: AddressText, _ rest: UInt64, isTogether: Bool, _ bytes: RawSpan
     ) -> Bool {
@@ -291,8 +291,8 @@ final class AddressScoring {
         return !isWhole
     }
 
-    /// Whether a word of the street's name that stands apart from the others is rather its town's,
-    /// and other words of the text are left: `Rue Wolfram, Bogny-sur-Meuse` of a `Rue de la Meuse`.
+    /// Whether a detached word of the street's name more likely belongs to its town, with other
+    /// words of the text unmatched: `Rue Wolfram, Bogny-sur-Meuse` for a `Rue de la Meuse`.
     private func takesTown(
         _ street: Int, of town: Int, _ text: AddressText, _ rest: UInt64, _ bytes: RawSpan
     ) -> Bool {
@@ -307,7 +307,7 @@ final class AddressScoring {
         }
     }
 
-    /// Takes the words that name a division or country around a place.
+    /// Matches the words that name a division or country around a place.
     func useAreas(around place: Int, _ used: inout UInt64, _ bytes: RawSpan) {
         for area in areas where area.mask & (used | forbidden.area) == 0 {
             if file.country(place, bytes).map(area.places.contains) ?? false
@@ -320,10 +320,9 @@ final class AddressScoring {
         }
     }
 
-    /// The score of a text of which these words are explained; nil where it is too low for an
-    /// answer.
+    /// The score of a text with these words matched; nil below the threshold of an answer.
     ///
-    /// - Parameter confirms: Whether the text says that it is this town.
+    /// - Parameter confirms: Whether the text confirms the town.
     func score(
         _ text: AddressText, used: UInt64, lost: Double, isCertain: inout Bool, confirms: Bool
     ) -> Double? {
@@ -342,23 +341,22 @@ final class AddressScoring {
         return score >= file.ranking.score.least ? score : nil
     }
 
-    /// What words of one meaning lose that nothing explains.
+    /// The penalty of unmatched words of one meaning.
     func lost(_ mask: UInt64, _ text: AddressText, confirms: Bool) -> Double {
         text.weight(mask)
             * (towns & mask == 0
                 ? losses.unexplained : confirms ? losses.otherTown : losses.onlyOtherTown)
     }
 
-    /// How an address stands among equal scores: by nearness, and a little by its town's
-    /// importance.
+    /// The tie-break between addresses: by proximity, and slightly by the town's importance.
     private func weight(of street: Int, in place: Int, _ bytes: RawSpan) -> Double {
         losses.importance * Double(file.importance(place, bytes)) / 65_535
             + filter.nearness(of: addresses.location(ofStreet: street, bytes), file.ranking)
     }
 
-    /// Gives each word of the street's name the best word of the text that is left; whether the
-    /// name is in the text: one word that says something, or all but articles of a name that has no
-    /// such word.
+    /// Matches each word of the street's name with the best unused word of the text; returns
+    /// whether the name is in the text: one significant word, or all but articles of a name without
+    /// any.
     private func match(
         street: Int, _ text: AddressText, _ used: inout UInt64, _ lost: inout Double,
         _ isCertain: inout Bool, _ breaks: inout Int, _ otherWritings: inout Int,
@@ -398,8 +396,8 @@ final class AddressScoring {
         return foundPlain || found && !hasPlain && isWhole
     }
 
-    /// Lets letters of the text beside other words of the street's name stand for words of it that
-    /// the text lacks: `J. Clément` for `Jean-Baptiste Clément`.
+    /// Matches initials in the text, next to other words of the street's name, with missing words
+    /// of it: `J. Clément` for `Jean-Baptiste Clément`.
     ///
     /// - Parameter own: The words of the text that are the street's name.
     private func takeInitials(
@@ -410,7 +408,7 @@ final class AddressScoring {
         for at in addresses.words(ofStreet: street, bytes) {
             let word = addresses.word(at: at, bytes)
             guard addresses.kind(ofWord: word, bytes) == .plain else { continue }
-            // A word of which the text has an entry was taken, or its entry is another's.
+            // A word with an entry in the text is used already, or the entry is another word's.
             let isFound = text.entries(ofWord: word).contains {
                 text.entries[$0].mask & own == text.entries[$0].mask
             }
@@ -430,7 +428,7 @@ final class AddressScoring {
         }
     }
 
-    /// The same for the town's name; whether any word of it is in the text.
+    /// Matches the town's name; returns whether any word of it is in the text.
     func match(
         town: Int, _ text: AddressText, _ used: inout UInt64, _ lost: inout Double,
         _ isCertain: inout Bool, _ bytes: RawSpan
@@ -459,7 +457,7 @@ final class AddressScoring {
         return isFound
     }
 
-    /// Takes the words of a town's name that the text has a second time, all of them or none.
+    /// Matches a second occurrence of a town's name, as a whole.
     private func takeAgain(
         town: Int, _ text: AddressText, _ used: inout UInt64, _ bytes: RawSpan
     ) {
@@ -474,8 +472,8 @@ final class AddressScoring {
         used |= again
     }
 
-    /// The best words of the text that are left for one of the vocabulary: of several as good those
-    /// that follow what the name's last word took, so that `8 rue du VIII mai` keeps its number.
+    /// The best unused words of the text for one of the vocabulary: ties are broken towards those
+    /// after the match of the name's previous word, so that `8 rue du VIII mai` keeps its number.
     @inline(__always)
     private func entry(
         for word: Int, _ text: AddressText, _ used: UInt64, after last: Int? = nil
@@ -494,7 +492,7 @@ final class AddressScoring {
 }
 
 extension PlaceFilter {
-    /// Whether an address in a town may be an answer, where addresses are wanted at all.
+    /// Whether an address in a town passes the filter, given that addresses are allowed.
     func accepts(
         address house: AddressHouse?, street: Int, place: Int, _ file: LocatorFile, _ bytes: RawSpan
     ) -> Bool {

@@ -5,7 +5,7 @@ internal import CairnModel
 internal import Platform
 
 extension AddressSearch {
-    /// Why a reading as a street or house stands where it does.
+    /// Explains the rank of a street or house.
     func explanation(of reading: AddressReading, _ bytes: RawSpan) -> Explanation {
         var words: [Explanation.Words] = []
         var last: (mask: UInt64, lost: Double) = (0, 0)
@@ -33,7 +33,7 @@ extension AddressSearch {
                     of: addresses.location(ofStreet: reading.street, bytes), file.ranking)))
     }
 
-    /// Why a reading as a postcode stands where it does.
+    /// Explains the rank of a postcode.
     func explanation(of reading: PostcodeReading, _ bytes: RawSpan) -> Explanation {
         let mask = text.postcodes.first { $0.postcode == reading.postcode }?.mask ?? 0
         var words = [
@@ -65,7 +65,7 @@ extension AddressSearch {
             order: Explanation.Order(importance: 0, role: 0, nearness: 0))
     }
 
-    /// The words that are left, one by one.
+    /// The unmatched words, one by one.
     private func rest(of used: UInt64, confirms: Bool) -> [Explanation.Words] {
         (0..<text.count).compactMap { number in
             let mask = text.mask(number) & ~used

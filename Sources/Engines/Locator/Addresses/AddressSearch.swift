@@ -3,41 +3,40 @@
 
 internal import Platform
 
-/// One geocode among the streets: finds the few that may be meant, and reads the text as each.
+/// The street search of one geocode: selects candidate streets, and matches the text against each.
 ///
-/// First the streets of the towns and postcodes that the text names; then, unless one of them
-/// explains every word, those that have the rarest words of the text anywhere; then both again with
-/// words that are a slip away. Every step has a bound, so the cost does not grow with the number of
-/// addresses.
+/// First the streets of the towns and postcodes in the text; then, unless one of them matches every
+/// word, those with the rarest words of the text anywhere; then both again with typos. Every step
+/// is bounded, so the cost does not grow with the number of addresses.
 struct AddressSearch {
     let file: LocatorFile
     let addresses: AddressFile
     private(set) var text: AddressText
     let scoring: AddressScoring
-    /// One bit per street that was read.
+    /// One bit per examined street.
     private var seen: [UInt64]
     private var best: [AddressReading] = []
-    /// How many streets may still be read.
+    /// Remaining number of streets to examine.
     private var left = Int.max
-    /// The streets around the location that is asked for.
+    /// The streets around the location of the request.
     private let near: [Int]
 
-    /// How many readings are kept.
+    /// Limit of interpretations kept.
     static let mostReadings = 64
-    /// How many towns the words of a text may name.
+    /// Limit of towns by the words of a text.
     private static let mostTowns = 64
-    /// How many entries of towns are looked at for them.
+    /// Limit of postings examined for them.
     private static let mostTownPostings = 8_192
-    /// How many words of a text may be postcodes.
+    /// Limit of words that may be postcodes.
     private static let mostPostcodes = 8
-    /// Of a town with more streets only those with a word of the text are read.
+    /// In a town with more streets, only those with a word of the text are examined.
     private static let fewStreets = 48
-    /// How many streets are read for words alone, or for one word within one town.
+    /// Limit of streets examined for words alone, or for one word within one town.
     private static let mostStreets = 6_000
-    /// How many are read around a location that is asked for.
+    /// Limit of streets examined around the location of the request.
     private static let mostNearStreets = 500
-    /// How many are read, in each of two halves, for a text that is still being typed: its next
-    /// letter asks again, and soon.
+    /// Limit of streets examined, in each of two halves, for a text that is still being typed: the
+    /// next letter repeats the search.
     private static let mostStreetsYet = 600
 
     init(
@@ -59,8 +58,8 @@ struct AddressSearch {
         seen = [UInt64](repeating: 0, count: addresses.streetCount / 64 + 1)
     }
 
-    /// Lets the word that is being typed begin words of the streets that may well be meant: those
-    /// near the location, and those that have the rarest other word.
+    /// Treats the unfinished word as a prefix of words of likely streets: those near the location,
+    /// and those with the rarest other word.
     private static func addBeginnings(
         to text: inout AddressText, _ addresses: AddressFile, near: [Int], _ bytes: RawSpan
     ) {
@@ -85,7 +84,7 @@ struct AddressSearch {
         text.addBeginnings(among: words.sorted(), bytes)
     }
 
-    /// The readings of the text, best first.
+    /// Searches for streets and houses, best first.
     mutating func run(_ bytes: RawSpan) -> [AddressReading] {
         pass(bytes)
         if !isExplained {
@@ -94,8 +93,8 @@ struct AddressSearch {
             for index in seen.indices { seen[index] = 0 }
             pass(bytes)
         }
-        // Where the street is known that the text names, no house of another sort of street is
-        // meant.
+        // If a street with the text's street type is known, houses on streets of another type are
+        // dropped.
         if best.contains(where: \.isOtherSort),
             best.contains(where: { !$0.isOtherSort && $0.confirmsTown && explainsWords($0) })
         {
@@ -104,27 +103,27 @@ struct AddressSearch {
         return best
     }
 
-    /// The readings of the text as a postcode, best first.
+    /// The interpretations of the text as a postcode, best first.
     func postcodes(_ bytes: RawSpan) -> [PostcodeReading] {
         text.postcodes.prefix(Self.mostPostcodes)
             .compactMap { scoring.reading(ofPostcode: $0.postcode, $0.mask, text, bytes) }
             .sorted { ($1.score, $0.postcode) < ($0.score, $1.postcode) }
     }
 
-    /// Whether the best reading leaves nothing but numbers unexplained.
+    /// Whether the best interpretation leaves only numbers unmatched.
     private var isExplained: Bool {
         guard let first = best.first else { return false }
         return first.isCertain || first.score >= 90 && explainsWords(first)
     }
 
-    /// Whether a reading leaves nothing but numbers unexplained.
+    /// Whether an interpretation leaves only numbers unmatched.
     func explainsWords(_ reading: AddressReading) -> Bool {
         (0..<text.count).allSatisfy {
             text.isNumber[$0] || reading.rest & text.mask($0) == 0
         }
     }
 
-    /// Whether a number is among the words.
+    /// Whether the words include a number.
     var hasNumber: Bool { text.isNumber.contains(true) }
 
     private mutating func pass(_ bytes: RawSpan) {
@@ -181,8 +180,8 @@ struct AddressSearch {
                 }
                 continue
             }
-            // The streets of a postcode lie in few towns, so between the first and the last is
-            // little else.
+            // The streets of a postcode are in few towns, so there is little else between the first
+            // and the last.
             let first = addresses.street(atPostcodeEntry: start, bytes)
             let last = addresses.street(atPostcodeEntry: end, bytes)
             guard first <= last else { continue }
@@ -190,8 +189,8 @@ struct AddressSearch {
         }
     }
 
-    /// The streets in a range that have a word of the text which says something; unless one of them
-    /// explains all, those with a sort of street, which some are called by alone.
+    /// Examines the streets in a range that have a significant word of the text; unless one of them
+    /// matches all, also those with a street type, which can be a whole name.
     private mutating func readWords(
         within range: Range<Int>, under postcode: Int? = nil, _ bytes: RawSpan
     ) {
@@ -231,7 +230,7 @@ struct AddressSearch {
 
     // MARK: Anywhere
 
-    /// The streets that have the rarest words of the text, wherever they are.
+    /// Examines the streets with the rarest words of the text, anywhere.
     private mutating func readAnywhere(_ bytes: RawSpan) {
         var words: [(count: Int, entry: Int)] = []
         for number in text.entries.indices {

@@ -3,19 +3,19 @@
 
 internal import Platform
 
-/// The words of a text, and the words of the vocabulary that each may stand for.
+/// The words of a text, with the words of the vocabulary that each may stand for.
 ///
 /// A set of words is a `UInt64` with two bits per word: a word that stands for two of the
 /// vocabulary (`delagare`) gives each of them one.
 struct AddressText {
-    /// A word of the vocabulary that words of the text stand for.
+    /// A match of words of the text with a word of the vocabulary.
     struct Entry {
         var word: Int
         /// The words of the text.
         var mask: UInt64
-        /// 1 letter by letter, less for slips.
+        /// 1 for an exact match, less for typos.
         var quality: Double
-        /// Whether the words are another writing of it, by a dictionary.
+        /// Whether the words are a variant of it, by a dictionary.
         var isOther = false
     }
 
@@ -23,33 +23,34 @@ struct AddressText {
     let file: AddressFile
     let ranking: Ranking.Addresses
     let count: Int
-    /// Whether the text is still being typed, so that names may go on.
+    /// Whether the text is still being typed, so that words may be prefixes.
     let isUnfinished: Bool
     private(set) var weights: [Double] = []
     private(set) var isNumber: [Bool] = []
-    /// The house numbers that words may be.
+    /// The words that may be house numbers.
     private(set) var houseNumbers: [HouseNumberText] = []
-    /// Ascending by word; of one word the best quality first.
+    /// Sorted by word, then by quality, best first.
     private(set) var entries: [Entry] = []
-    /// A bit for each remainder of the words in ``entries``: most words of a street are in no text.
+    /// A bit per remainder of the words in ``entries``, as a filter: most words of a street are in
+    /// no text.
     private var remainders = InlineArray<16, UInt64>(repeating: 0)
-    /// The postcodes that words, or two words together, are.
+    /// The words, or pairs of words, that are postcodes.
     private(set) var postcodes: [(mask: UInt64, postcode: Int)] = []
-    /// What all words of the text weigh, those that are not read included.
+    /// Total weight of all words of the text, including excess ones.
     private(set) var total = 0.0
-    /// Words with a meaning found letter by letter, or by a dictionary.
+    /// Words with an exact match, or one by a dictionary.
     private var known: UInt64 = 0
-    /// Words that say nothing where no name has them.
+    /// Words that count for nothing where no name contains them.
     private(set) var silent: UInt64 = 0
     /// Single letters, which may be initials.
     private(set) var initials: [(letter: UInt8, mask: UInt64)] = []
-    /// Words that say which part of a house is meant, `apt 12`, or of a postcode, `02139-1234`.
+    /// Words that specify a part of a house, `apt 12`, or of a postcode, `02139-1234`.
     private var units: UInt64 = 0
-    /// Whether a word stands twice.
+    /// Whether a word occurs twice.
     private(set) var hasRepeats = false
 
-    /// - Parameter beginnings: Words of the vocabulary of which the last word may be the beginning,
-    ///   that of a number as well; nil for all, of which the most frequent are taken.
+    /// - Parameter beginnings: Words of the vocabulary that the last word may be a prefix of, that
+    ///   of a number as well; nil for all, of which the most frequent are used.
     init(
         _ text: FoldedText, file: AddressFile, _ ranking: Ranking.Addresses,
         isUnfinished: Bool = false, beginnings: [Int]? = nil, _ bytes: RawSpan
@@ -77,7 +78,7 @@ struct AddressText {
         total =
             weights.reduce(0, +)
             + text.letters.dropFirst(count).reduce(0) { $0 + Double($1) }
-        // What `#` stands before may be a flat, so other numbers come first.
+        // A number after `#` may be a flat, so other numbers come first.
         for isHashed in [false, true] {
             for number in 0..<count
             where isNumber[number] && units & mask(number) == 0
@@ -106,7 +107,7 @@ struct AddressText {
 
     func mask(_ span: Range<Int>) -> UInt64 { span.reduce(0) { $0 | mask($1) } }
 
-    /// What the words of a set weigh.
+    /// The total weight of a set of words.
     func weight(_ mask: UInt64) -> Double {
         var result = 0.0
         var rest = mask
@@ -117,7 +118,7 @@ struct AddressText {
         return result
     }
 
-    /// Entries of a word; empty when nothing stands for it.
+    /// The entries of a vocabulary word; empty for none.
     func entries(ofWord word: Int) -> Range<Int> {
         guard remainders[word >> 6 & 15] & 1 << UInt64(word & 63) != 0 else { return 0..<0 }
         var range = 0..<entries.count
@@ -134,8 +135,8 @@ struct AddressText {
         return range.lowerBound..<end
     }
 
-    /// Whether a word may be a bad writing of one of the vocabulary: it begins with the same letter
-    /// (`pdt` for `president`), or ends with that word (`lacroix`).
+    /// Whether a word may be a misspelling of one of the vocabulary: it has the same initial (`pdt`
+    /// for `president`), or ends with that word (`lacroix`).
     func mayBe(_ number: Int, _ name: Range<Int>, _ bytes: RawSpan) -> Bool {
         let word = text.bytes[text.words[number]]
         return word.first == name.first.map { bytes.byte(at: $0) }
@@ -143,15 +144,14 @@ struct AddressText {
                 && zip(word.suffix(name.count), name).allSatisfy { $0 == bytes.byte(at: $1) }
     }
 
-    /// Lets the last word, where it is still being typed, begin any of some words of the
-    /// vocabulary.
+    /// Treats an unfinished last word as a prefix of some words of the vocabulary.
     mutating func addBeginnings(among words: [Int], _ bytes: RawSpan) {
         guard isUnfinished, text.endsInsideWord, count > 1, !isNumber[count - 1] else { return }
         addBeginnings(count - 1, among: words, bytes)
         sort()
     }
 
-    /// Whether words of the text that are left name a sort of street.
+    /// Whether unmatched words of the text include a street type.
     func hasSort(in rest: UInt64, _ bytes: RawSpan) -> Bool {
         (0..<count).contains { number in
             rest & mask(number) == mask(number) && units & mask(number) == 0
@@ -160,7 +160,7 @@ struct AddressText {
         }
     }
 
-    /// Whether a word is a sort of street and nothing else, here or in any language.
+    /// Whether a word is a street type and nothing else, here or in any language.
     private func isSort(_ number: Int, _ bytes: RawSpan) -> Bool {
         let own = entries.filter { $0.mask == mask(number) && $0.quality == 1 }
         if own.contains(where: { file.kind(ofWord: $0.word, bytes) != .type }) { return false }
@@ -173,7 +173,7 @@ struct AddressText {
         isNumber[number] && (text.letters[number] <= 4 || isOrdinal(number))
     }
 
-    /// Whether a number of the text, perhaps still being typed, begins a word of the vocabulary.
+    /// Whether a number of the text, possibly unfinished, is a prefix of a word of the vocabulary.
     func isNumberBeginning(_ name: Range<Int>, _ bytes: RawSpan) -> Bool {
         guard isUnfinished, text.endsInsideWord, count > 0, isNumber[count - 1] else {
             return false
@@ -182,8 +182,8 @@ struct AddressText {
         return word.count < name.count && zip(word, name).allSatisfy { $0 == bytes.byte(at: $1) }
     }
 
-    /// The words before the first that is used where they are a part of their own, or stand before
-    /// the house number: `c/o Smith`, `3rd floor`.
+    /// The words before the first match, if they are a part of their own, or precede the house
+    /// number: `c/o Smith`, `3rd floor`.
     func wordsBefore(_ used: UInt64, house: UInt64) -> UInt64 {
         guard text.fields.isEmpty, used != 0 else { return 0 }
         let first = used.trailingZeroBitCount / 2
@@ -193,10 +193,10 @@ struct AddressText {
         return mask(0..<first)
     }
 
-    /// Adds misspelt words for those that were found letter by letter as well.
+    /// Adds typo matches for words that have exact ones, too.
     mutating func addTyposOfKnown(_ bytes: RawSpan) {
         for number in 0..<count where !isNumber[number] && known & mask(number) != 0 {
-            // `lafayette` may be a street's `la fayette` though another is called so.
+            // `lafayette` may be the `la fayette` of one street and a single word of another.
             if !text.glued.contains(number) { addSplit(number, bytes) }
             addTypos(number, bytes)
         }
@@ -214,9 +214,9 @@ struct AddressText {
         for entry in entries { remainders[entry.word >> 6 & 15] |= 1 << UInt64(entry.word & 63) }
     }
 
-    /// Finds whether a word and the number or letter after it (`apt 12`, `bât b`), or the ordinal
-    /// before it (`3rd floor`), are a part of a house: then they are no house number, and say next
-    /// to nothing.
+    /// Detects a word with the number or letter after it (`apt 12`, `bât b`), or the ordinal before
+    /// it (`3rd floor`), as a part of a house: then they are no house number, and weigh next to
+    /// nothing.
     private mutating func findUnit(_ number: Int) {
         guard AddressWords.searched.units.contains(Array(text.bytes[text.words[number]])) else {
             return
@@ -241,8 +241,8 @@ struct AddressText {
         }
     }
 
-    /// Finds whether a word is the four digits behind a postcode of five, in a text with another
-    /// number: then they are no house number, and say next to nothing.
+    /// Detects the four digits after a postcode of five, in a text with another number: then they
+    /// are no house number, and weigh next to nothing.
     private mutating func findZipExtension(_ number: Int) {
         func isDigits(_ number: Int, _ digits: Int) -> Bool {
             let word = text.bytes[text.words[number]]
@@ -279,7 +279,7 @@ struct AddressText {
         if let found { houseNumbers.append(found) }
     }
 
-    /// The word itself, what it is short for, and the postcode it is.
+    /// Adds the word itself, its long forms, and its postcode.
     private mutating func addExact(
         _ number: Int, _ word: ArraySlice<UInt8>, _ bytes: RawSpan
     ) -> AddressWordKind {
@@ -287,7 +287,7 @@ struct AddressText {
         let quality = text.glued.contains(number) ? 1 - ranking.together : 1
         let itself = file.vocabulary.number(of: word, bytes)
         var others = otherForms(of: word, bytes)
-        // Another ending of an ordinal, or none: `5e`, `5eme`, `5`.
+        // Variants of an ordinal: `5e`, `5eme`, `5`.
         if isNumber[number], let digits = AddressWords.searched.digitsOfOrdinal(word) {
             let forms =
                 file.longForms(of: digits, bytes)
@@ -318,7 +318,7 @@ struct AddressText {
         return result
     }
 
-    /// Two neighbouring words that are one of the vocabulary, or a postcode.
+    /// Adds two adjacent words that form one of the vocabulary, or a postcode.
     private mutating func addJoined(_ number: Int, _ bytes: RawSpan) {
         guard number + 1 < count else { return }
         let joined =
@@ -337,7 +337,7 @@ struct AddressText {
         }
     }
 
-    /// A word that is two of the vocabulary: the division whose shorter part is longest.
+    /// Adds a word that consists of two of the vocabulary, split where the shorter part is longest.
     private mutating func addSplit(_ number: Int, _ bytes: RawSpan) {
         let word = text.bytes[text.words[number]]
         var best: (shorter: Int, first: Int, second: Int)?
@@ -356,13 +356,13 @@ struct AddressText {
         entries.append(Entry(word: best.second, mask: bit << 1, quality: 1 - ranking.together))
     }
 
-    /// The sort of street that the last part of a compound is short for.
+    /// The street type that the last part of a compound abbreviates.
     private func typeShort(_ word: ArraySlice<UInt8>, _ bytes: RawSpan) -> Int? {
         guard AddressWords.searched.isEnding(word) else { return nil }
         return file.longForms(of: word, bytes).first { file.kind(ofWord: $0, bytes) == .type }
     }
 
-    /// Words that begin with the last one: those of most streets, and those of most towns.
+    /// Adds words with the last one as a prefix: those of most streets, and those of most towns.
     private mutating func addBeginnings(_ number: Int, _ bytes: RawSpan) {
         let word = text.bytes[text.words[number]]
         guard text.letters[number] >= 2 || number > 0, !isNumber[number] else { return }
@@ -387,7 +387,7 @@ struct AddressText {
         }
     }
 
-    /// Of some words all that begin with the last one.
+    /// Adds all of some words with the last one as a prefix.
     private mutating func addBeginnings(_ number: Int, among words: [Int], _ bytes: RawSpan) {
         let word = text.bytes[text.words[number]]
         for other in words {
@@ -404,7 +404,7 @@ struct AddressText {
 
     private mutating func addTypos(_ number: Int, _ bytes: RawSpan) {
         let letters = text.letters[number]
-        // Of three letters one may be missing, none wrong.
+        // In three letters one may be missing, none wrong.
         let isShort = letters == 3 && !isUnfinished
         let most = isShort ? 1 : TypoSearch.allowedErrors(letters: letters)
         guard most > 0 else { return }
@@ -425,7 +425,7 @@ struct AddressText {
             }
             if !found.isEmpty { return }
         }
-        // A slip in what comes before a short ending: `haupstr`.
+        // A typo before a short ending: `haupstr`.
         for other in AddressWords.searched.compounds(of: word) {
             var search = TypoSearch(other[...], limit: 1)
             for key in search.run(file.vocabulary, bytes).map(\.key).sorted().prefix(Self.mostTypos)
@@ -436,14 +436,14 @@ struct AddressText {
         }
     }
 
-    /// How many misspelt, or longer, words one word of the text may stand for.
+    /// Limit of typos, or completions, of one word.
     private static let mostTypos = 64
-    /// How many words that begin with one are looked at.
+    /// Limit of completions examined.
     private static let mostBeginnings = 4_096
 }
 
 extension AddressWordKind {
-    /// What a letter of such a word weighs.
+    /// The weight per letter of such a word.
     func weight(_ ranking: Ranking.Addresses) -> Double {
         switch self {
         case .plain: 1

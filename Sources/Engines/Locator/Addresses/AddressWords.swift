@@ -3,57 +3,56 @@
 
 internal import Platform
 
-/// How much a word of an address says.
+/// The kind of a word in an address, which determines its weight.
 enum AddressWordKind: UInt8 {
     /// A name.
     case plain = 0
-    /// A sort of street.
+    /// A street type.
     case type
     /// An article or a preposition.
     case little
-    /// What names and texts leave out or have, as they please: `ulica`, `nr`.
+    /// A word that is optional in names and texts: `ulica`, `nr`.
     case silent
 }
 
-/// The dictionaries of words that are written short and long, one data file per language.
+/// Dictionaries of abbreviations and variants, one data file per language.
 ///
-/// A dictionary holds for words of streets and towns in its countries; in a country that none
-/// lists, or where none is known, all hold. What a word of a text stands for is then decided by the
-/// vocabulary.
+/// A dictionary applies to words of streets and towns in its countries; in a country without a
+/// dictionary, and in an unknown one, all apply. The vocabulary then decides what a word of a text
+/// stands for.
 struct AddressWords: Sendable {
     /// The words of one language.
     struct Dictionary: Sendable {
         /// Alpha-2 codes.
         fileprivate(set) var countries: Set<String> = []
-        /// The writings of one word, the long one first.
+        /// Groups of variants of one word, the long form first.
         fileprivate(set) var groups: [(kind: AddressWordKind, words: [[UInt8]])] = []
     }
 
-    /// Some of the dictionaries, a bit for each.
+    /// A set of dictionaries, one bit each.
     typealias Choice = UInt64
 
     private(set) var dictionaries: [Dictionary]
-    /// The writings of what follows a house number, of all languages.
+    /// Groups of variants of suffixes of house numbers, in all languages.
     let suffixes: [[[UInt8]]]
-    /// Words before a number or letter that is part of a house: `apt`, `bât`, `suite`.
+    /// Words before a number or letter of a unit: `apt`, `bât`, `suite`.
     let units: Set<[UInt8]>
-    /// What follows the digits of an ordinal, of all languages: `st`, `e`, `ter`, `я`.
+    /// Endings of ordinals, in all languages: `st`, `e`, `ter`, `я`.
     let ordinals: Set<[UInt8]>
-    /// The writings of ordinals as words: `fifth`.
+    /// Ordinals as words: `fifth`.
     let numerals: Set<[UInt8]>
     private let numeralOutlines: Set<WordOutline>
-    /// The last parts of compounds, by their last byte, with what may stand for each.
+    /// The last parts of compounds, by their last byte, with the variants of each.
     private let endings: [UInt8: [(ending: [UInt8], others: [[UInt8]])]]
-    /// What is meant by a short word that stands last in the name of a street: `Elm St`.
+    /// Long forms of abbreviations at the end of a street's name: `Elm St`.
     private let lasts: [[UInt8]: [UInt8]]
-    /// What sort of word each is where no file says it: sorts of street and articles of all
-    /// languages.
+    /// Kinds of words outside the file's vocabulary: street types and articles of all languages.
     let common: [[UInt8]: AddressWordKind]
 
-    /// Those that come with the program, French and English first, for ``common``.
+    /// The dictionaries that ship with the program, French and English first, for ``common``.
     static let shipped = AddressWords(files: files)
 
-    /// The same without ``dictionaries``, which only a build asks for.
+    /// ``shipped`` without ``dictionaries``, which only a build needs.
     static let searched: AddressWords = {
         var words = AddressWords(files: files)
         words.dictionaries = []
@@ -80,7 +79,7 @@ struct AddressWords: Sendable {
         ]
     }
 
-    /// Reads files of lines `kind long short …`, at most 64; other lines are passed over.
+    /// Parses files of lines `kind long short …`, at most 64 files; other lines are skipped.
     init(files: [[UInt8]]) {
         var dictionaries: [Dictionary] = []
         var suffixes: [[[UInt8]]] = []
@@ -132,12 +131,12 @@ struct AddressWords: Sendable {
         common = Self.common(of: dictionaries)
     }
 
-    /// A writing as texts have it: folded, its parts joined (`пр-т` is one word).
+    /// A variant as in texts: folded, its parts joined (`пр-т` is one word).
     private static func folded(_ text: String) -> [UInt8] {
         Folder.fold(text, partingApostrophes: true).bytes.filter { $0 != UInt8(ascii: " ") }
     }
 
-    /// The dictionaries that list a country; none for one that no dictionary lists.
+    /// The dictionaries that list a country; none for an unlisted one.
     func listing(_ country: String) -> Choice {
         var result: Choice = 0
         for (number, dictionary) in dictionaries.enumerated()
@@ -145,27 +144,27 @@ struct AddressWords: Sendable {
         return result
     }
 
-    /// The dictionaries that hold in a country (alpha-2, or empty where it is not known).
+    /// The dictionaries that apply to a country (alpha-2; empty when unknown).
     func holding(in country: String) -> Choice {
         let listing = listing(country)
         return listing == 0 ? Choice.max : listing
     }
 
-    /// The groups of words of some dictionaries.
+    /// The groups of some dictionaries.
     func groups(_ choice: Choice) -> [(kind: AddressWordKind, words: [[UInt8]])] {
         dictionaries.enumerated().flatMap { number, dictionary in
             choice & 1 << Choice(number) == 0 ? [] : dictionary.groups
         }
     }
 
-    /// What sort of word each of some dictionaries is; a word of two sorts is a name.
+    /// Kinds of the words in some dictionaries; a word of two kinds counts as a name.
     func kinds(_ choice: Choice) -> [[UInt8]: AddressWordKind] { Self.kinds(of: groups(choice)) }
 
     private static func kinds(
         of groups: [(kind: AddressWordKind, words: [[UInt8]])]
     ) -> [[UInt8]: AddressWordKind] {
         var result: [[UInt8]: AddressWordKind] = [:]
-        // A long writing decides over the short one of another word.
+        // A long form overrides the short form of another word.
         for group in groups {
             guard let long = group.words.first else { continue }
             result[long] = result[long].map { $0 == group.kind ? $0 : .plain } ?? group.kind
@@ -180,8 +179,8 @@ struct AddressWords: Sendable {
         return result
     }
 
-    /// As `kinds`, for texts: of French and English all words, of others sorts of street of four
-    /// letters at least that are no other word anywhere.
+    /// Kinds for texts: all words of French and English, of other languages only street types of at
+    /// least four letters that are no other word anywhere.
     private static func common(of dictionaries: [Dictionary]) -> [[UInt8]: AddressWordKind] {
         var result = kinds(of: dictionaries.prefix(2).flatMap(\.groups))
         let all = dictionaries.flatMap(\.groups)
@@ -195,13 +194,13 @@ struct AddressWords: Sendable {
         return result
     }
 
-    /// Other writings of a compound whose last part has some: `hauptstrasse` for `hauptstr`.
+    /// Variants of a compound whose last part has some: `hauptstrasse` for `hauptstr`.
     ///
-    /// What comes before that part has three bytes at least.
+    /// The part before it has at least three bytes.
     func compounds(of word: ArraySlice<UInt8>) -> [[UInt8]] {
         guard let last = word.last, let endings = endings[last] else { return [] }
         var result: [[UInt8]] = []
-        // Most words that share the last letter differ in the one before it.
+        // Most words with a common last letter differ in the one before it.
         let before = word.dropLast().last
         for (ending, others) in endings
         where (ending.count == 1 || ending[ending.count - 2] == before)
@@ -212,8 +211,8 @@ struct AddressWords: Sendable {
         return result
     }
 
-    /// The folded name of a street with its last word in full where that is another word elsewhere:
-    /// in `St Paul St` the last.
+    /// The folded name of a street with its last word expanded, where that abbreviation means
+    /// another word elsewhere: the last one in `St Paul St`.
     func endingInFull(_ name: [UInt8]) -> [UInt8] {
         guard let space = name.lastIndex(of: UInt8(ascii: " ")),
             let long = lasts[Array(name[(space + 1)...])]
@@ -221,7 +220,7 @@ struct AddressWords: Sendable {
         return name[...space] + long
     }
 
-    /// The digits of a word that is an ordinal, or a number alone; nil for other words.
+    /// The digits of an ordinal or a number; nil for other words.
     private static func digits(
         of word: ArraySlice<UInt8>, _ ordinals: Set<[UInt8]>
     ) -> ArraySlice<UInt8>? {
@@ -231,8 +230,8 @@ struct AddressWords: Sendable {
         return rest.isEmpty || ordinals.contains(Array(rest)) ? digits : nil
     }
 
-    /// The digits of a word that is an ordinal of at most four digits: of `59th` `59`; nil for
-    /// other words, and for numbers without an ending.
+    /// The digits of an ordinal of at most four digits: `59` for `59th`; nil for other words, and
+    /// for plain numbers.
     func digitsOfOrdinal(_ word: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
         guard let digits = Self.digits(of: word, ordinals), digits.count < word.count else {
             return nil
@@ -249,7 +248,7 @@ struct AddressWords: Sendable {
         return Self.digits(of: word[...], ordinals) != nil || numerals.contains(word)
     }
 
-    /// Whether a word is the last part of compounds.
+    /// Whether a word is the last part of a compound.
     func isEnding(_ word: ArraySlice<UInt8>) -> Bool {
         word.last.flatMap { endings[$0] }?.contains { word.elementsEqual($0.ending) } ?? false
     }

@@ -4,21 +4,20 @@
 internal import Geometry
 internal import Platform
 
-/// Lays streets, houses and towns out as sections of the locator file.
+/// Encodes streets, houses and towns as sections of the locator file.
 struct AddressWriter {
     private let addresses: AddressGazetteer
-    /// The place that each town is.
+    /// The place of each town.
     private let places: [UInt32]
     private let words: AddressWords
     private var vocabulary: [[UInt8]] = []
-    /// The dictionaries that hold for each word: those of the countries where streets or towns have
-    /// it.
+    /// Dictionaries by word: those of the countries with the word in streets or towns.
     private var choices: [AddressWords.Choice] = []
     private var wordNumbers: [[UInt8]: UInt32] = [:]
     private var postcodes: [(folded: [UInt8], text: String)] = []
     private var postcodeNumbers: [[UInt8]: UInt32] = [:]
 
-    /// `places` and `countries` (alpha-2, or empty) are those of the towns.
+    /// `places` and `countries` (alpha-2; empty when unknown) are those of the towns.
     init(
         _ addresses: AddressGazetteer, places: [UInt32], countries: [String], words: AddressWords
     ) {
@@ -39,7 +38,7 @@ struct AddressWriter {
                 choiceOf[word, default: 0] |= choiceOfTown[number]
             }
         }
-        // What texts may have that names need not.
+        // Words that are optional in texts and names.
         for (number, dictionary) in words.dictionaries.enumerated() {
             let bit = AddressWords.Choice(1) << AddressWords.Choice(number)
             guard listing & bit != 0 else { continue }
@@ -63,7 +62,7 @@ struct AddressWriter {
         }
     }
 
-    /// A postcode as it is compared: folded, without blanks.
+    /// The key of a postcode: folded, without blanks.
     static func postcode(_ text: String) -> [UInt8] {
         Folder.fold(text).bytes.filter { $0 != UInt8(ascii: " ") }
     }
@@ -72,7 +71,7 @@ struct AddressWriter {
         folded.split(separator: UInt8(ascii: " ")).map(Array.init)
     }
 
-    /// All sections; `intern` gives the offset of a text in the section of texts.
+    /// All sections; `intern` returns the offset of a text in the section of texts.
     func sections(
         intern: (String) -> UInt32
     ) -> [LocatorLayout.Section: [UInt8]] {
@@ -283,7 +282,7 @@ struct AddressWriter {
         result[.longForms] = longs.bytes
     }
 
-    /// Words of names with `ae oe ue oe aa` for `ä ö ü ø å`, and what they stand for.
+    /// Transliterations with `ae oe ue oe aa` for `ä ö ü ø å`, and the words they stand for.
     private func spelledOut() -> [[UInt8]: Set<UInt32>] {
         var result: [[UInt8]: Set<UInt32>] = [:]
         for (name, folded) in addresses.streets.map({ ($0.name, $0.folded) })
@@ -314,7 +313,7 @@ struct AddressWriter {
         for entry in curve {
             order.append(entry.number)
             let street = addresses.streets[Int(entry.number)]
-            // A street without houses and lines is where it is shown.
+            // A street without houses and lines has its representative position only.
             let points = street.houses + street.segments.flatMap(\.line)
             level.append(
                 Self.rectangle(of: points.isEmpty ? [street.middle].compactMap(\.self) : points))
@@ -329,7 +328,7 @@ struct AddressWriter {
         result[.streetOrder] = order.bytes
     }
 
-    /// A rectangle around every so many.
+    /// The next level: a rectangle around each group of entries.
     private static func enclosing(_ level: [[Int32]]) -> [[Int32]] {
         var result: [[Int32]] = []
         for (number, rectangle) in level.enumerated() {
@@ -343,7 +342,7 @@ struct AddressWriter {
 
     private static let nothing: [Int32] = [.max, .max, .min, .min]
 
-    /// West, south, east, north.
+    /// The bounding box: west, south, east, north.
     private static func rectangle(of houses: [DraftHouse]) -> [Int32] {
         var result = nothing
         for house in houses {
@@ -355,7 +354,7 @@ struct AddressWriter {
         return result
     }
 
-    /// The place of a position along the Z-order curve.
+    /// The index of a position along the Z-order curve.
     private static func interleaved(_ x: Int32, _ y: Int32) -> UInt64 {
         func spread(_ value: Int32) -> UInt64 {
             var bits = UInt64(UInt32(bitPattern: value) ^ 0x8000_0000)

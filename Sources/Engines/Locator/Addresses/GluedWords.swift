@@ -4,13 +4,13 @@
 internal import Platform
 
 extension FoldedText {
-    /// The text with spaces put into words that were written without them.
+    /// Inserts missing spaces into a text.
     ///
-    /// Letters and a number (`26000valence`, `laurent75011`, `12rue`): only words that the file
-    /// does not know, with one border between digits and three letters or more, where the number is
-    /// one of its postcodes, or stands first and the letters are a word of it. Three words or more
-    /// (`delagare`, `dugeneraldegaulle`): where they follow each other in the name of a street or
-    /// town. The last word of a text that is still being typed stays.
+    /// Letters and a number (`26000valence`, `laurent75011`, `12rue`): only in words unknown to the
+    /// file, with one boundary between digits and at least three letters, where the number is one
+    /// of its postcodes, or comes first and the letters are a known word. Three or more words
+    /// (`delagare`, `dugeneraldegaulle`): where they are consecutive in the name of a street or
+    /// town. The last word of an unfinished text is left alone.
     func partingGlued(
         _ addresses: AddressFile, isUnfinished: Bool, _ bytes: RawSpan
     ) -> FoldedText {
@@ -47,7 +47,7 @@ extension FoldedText {
         byte.map { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 } ?? false
     }
 
-    /// Where a word is a number and letters; nil where it is one word.
+    /// The boundary between a number and letters; nil for a single word.
     private func border(
         in word: ArraySlice<UInt8>, _ addresses: AddressFile, _ bytes: RawSpan
     ) -> Int? {
@@ -72,10 +72,10 @@ extension FoldedText {
 }
 
 extension AddressFile {
-    /// Where spaces are missing in a word that the file does not know: three words or more that
-    /// follow each other in the name of a street or town; none where there is no such name.
+    /// The boundaries of a word unknown to the file: at least three consecutive words in the name
+    /// of a street or town; empty without such a name.
     ///
-    /// Names that have one of the rarest words of four bytes or more inside the word are looked at.
+    /// Examines names with one of the rarest words of at least four bytes inside the word.
     fileprivate func borders(in word: ArraySlice<UInt8>, _ bytes: RawSpan) -> [Int] {
         guard Self.gluedLength ~= word.count, vocabulary.number(of: word, bytes) == nil,
             longForms(of: word, bytes).isEmpty
@@ -98,13 +98,13 @@ extension AddressFile {
         return best
     }
 
-    /// How many bytes of a word may be several.
+    /// Length of a word that may be split, in bytes.
     private static let gluedLength = 7...80
-    /// How many words inside one are tried, and how many names of each.
+    /// Limit of contained words tried, and of names for each.
     private static let mostGluedWords = 6
     private static let mostGluedNames = 500
 
-    /// The words of the vocabulary of four bytes or more inside another, of fewest streets first.
+    /// Words of the vocabulary of at least four bytes inside another, by rising number of streets.
     private func words(inside word: ArraySlice<UInt8>, _ bytes: RawSpan) -> [Int] {
         var result: Set<Int> = []
         for start in word.indices.dropLast(3) {
@@ -124,8 +124,8 @@ extension AddressFile {
         return result.map { (count($0), $0) }.sorted { $0 < $1 }.map(\.1)
     }
 
-    /// Where words of a name that follow each other end in a word which is nothing else, but for
-    /// the last; none where there are fewer than three.
+    /// The ends of consecutive words of a name that compose a word, without the last; empty for
+    /// fewer than three.
     private func borders(
         in word: ArraySlice<UInt8>, by name: Range<Int>, _ bytes: RawSpan
     ) -> [Int] {

@@ -1,38 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-/// A house number as a text writes it: `12`, `12bis`, `12 b`, `12-14`, `12 1/2`.
+/// A house number in a text: `12`, `12bis`, `12 b`, `12-14`, `12 1/2`.
 ///
-/// What the words after it may be is read once for a text; whether they are still free differs from
-/// street to street.
+/// The roles of the following words are determined once per text; which of them are unused differs
+/// from street to street.
 struct HouseNumberText {
     let number: Int
-    /// The word that begins with the number.
+    /// The word with the number.
     let mask: UInt64
-    /// What follows the digits in the same word.
+    /// The rest of the word after the digits.
     private let attached: ArraySlice<UInt8>
-    /// The word after it, which some houses have for a suffix; empty where there is none.
+    /// The next word, a possible suffix; empty for none.
     private let next: ArraySlice<UInt8>
-    /// Whether that word is a suffix wherever it stands after a number.
+    /// Whether the next word is always a suffix after a number.
     private let isSuffix: Bool
     /// The second number of `12-14`.
     private let end: Int?
-    /// The two words after it as one where they are a half, a third or quarters.
+    /// The next two words joined where they are a half, a third or quarters.
     private let fraction: ArraySlice<UInt8>?
 
-    /// A house number without the words that belong to others.
+    /// A house number without words used elsewhere.
     struct Reading {
         var number: Int
         /// The second number of `12-14`.
         var end: Int?
-        /// In the same word, or in those after it.
+        /// The suffix, from the same word or the following ones.
         var suffix: ArraySlice<UInt8> = []
-        /// The words that it is.
+        /// The words of the number.
         var mask: UInt64
-        /// The word after it, whatever it is, and both words.
+        /// The next word, of any kind, and both words.
         var next: (word: ArraySlice<UInt8>, mask: UInt64) = ([], 0)
 
-        /// `b`, `1/2`.
+        /// The suffix as text: `b`, `1/2`.
         var suffixText: String {
             let text = String(decoding: suffix, as: UTF8.self)
             return suffix.first.map { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 } ?? false
@@ -40,11 +40,11 @@ struct HouseNumberText {
         }
     }
 
-    /// The number at a word that begins with a digit; nil where it has more than seven.
+    /// Parses a number at a word that starts with a digit; nil for more than seven digits.
     ///
     /// - Parameters:
-    ///   - isNumber: Whether the word after it begins with a digit.
-    ///   - suffixes: The writings of suffixes.
+    ///   - isNumber: Whether the next word starts with a digit.
+    ///   - suffixes: Groups of variants of suffixes.
     init?(
         _ own: ArraySlice<UInt8>, mask: UInt64, next: ArraySlice<UInt8>, isNumber: Bool,
         after: ArraySlice<UInt8>, suffixes: [[[UInt8]]]
@@ -66,7 +66,7 @@ struct HouseNumberText {
             ? both : nil
     }
 
-    /// What it is where these words are others'.
+    /// The house number, given words used elsewhere.
     func reading(without used: UInt64) -> Reading {
         var reading = Reading(number: number, suffix: attached, mask: mask)
         let two = mask | mask << 2
@@ -75,7 +75,7 @@ struct HouseNumberText {
         if let fraction, used & (mask << 4) == 0 {
             (reading.suffix, reading.mask) = (fraction, two | mask << 4)
         } else if isSuffix {
-            // `12 bis` without such a house is not number 12.
+            // Without such a house, `12 bis` is not number 12.
             (reading.suffix, reading.mask) = (next, two)
         } else if let end {
             (reading.end, reading.mask) = (end, two)
@@ -83,8 +83,8 @@ struct HouseNumberText {
         return reading
     }
 
-    /// Whether a word after a number belongs to it: `bis`, or a letter that no elision leaves
-    /// alone.
+    /// Whether a word after a number belongs to it: `bis`, or a single letter that is no remnant of
+    /// an elision.
     private static func isSuffix(_ word: ArraySlice<UInt8>, _ suffixes: [[[UInt8]]]) -> Bool {
         if word.count == 1, let letter = word.first {
             return UInt8(ascii: "a")...UInt8(ascii: "z") ~= letter

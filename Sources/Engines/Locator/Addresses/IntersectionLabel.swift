@@ -6,10 +6,10 @@ internal import Geometry
 internal import Platform
 
 extension Intersection {
-    /// How far the extent reaches to every side.
+    /// Half the side of the extent, in metres.
     private static let reachMeters = 100.0
 
-    /// `Cambridge St & Prospect St`.
+    /// The short label: `Cambridge St & Prospect St`.
     private func short(_ addresses: AddressFile, _ bytes: RawSpan) -> String {
         [first, second].map { addresses.name(ofStreet: $0, bytes) }.joined(separator: " & ")
     }
@@ -21,7 +21,7 @@ extension Intersection {
         return PlaceLabel(file, place, name: nil, bytes)
     }
 
-    /// What it is suggested by: without a postcode, of which a crossing may have several.
+    /// The text of a suggestion: without a postcode, since an intersection may have several.
     func suggestion(
         _ file: LocatorFile, _ addresses: AddressFile, _ bytes: RawSpan
     ) -> String {

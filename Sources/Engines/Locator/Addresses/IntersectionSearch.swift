@@ -6,27 +6,27 @@ internal import Geometry
 internal import Glibc
 internal import Platform
 
-/// Two streets of different names that meet, and where.
+/// An intersection of two streets of different names.
 struct Intersection: Hashable {
-    /// The streets in the order they are named.
+    /// The streets in the order of the text.
     var first: Int
     var second: Int
     /// Longitude and latitude.
     var location: Coordinate
 }
 
-/// One way to read a text as two streets that meet.
+/// An interpretation of a text as an intersection.
 struct IntersectionReading {
     var intersection: Intersection
-    /// 0…100.
+    /// The score, 0…100.
     var score: Double
     var isCertain: Bool
     var confirmsTown: Bool
 }
 
-/// Finds where two streets meet that a text names.
+/// Finds the intersections of two streets in a text.
 ///
-/// One of them is looked for as any address; the other among the streets of its town.
+/// One street is searched as any address; the other among the streets of its town.
 struct IntersectionSearch {
     let file: LocatorFile
     let addresses: AddressFile
@@ -42,18 +42,18 @@ struct IntersectionSearch {
         extent = filter.extent
     }
 
-    /// How near vertices of two streets are to be one.
+    /// Distance within which vertices of two streets coincide, in metres.
     static let reachMeters = 1.0
-    /// Vertices of crossing roads this near each other are one crossing.
+    /// Distance within which vertices of the same streets are one intersection, in metres.
     private static let crossingMeters = 25.0
-    /// Of the first street so many readings, and streets of their towns, are tried.
+    /// Limit of interpretations of the first street, and of streets in their towns.
     private static let mostReadings = 64
     private static let mostTowns = 16
     private static let mostStreets = 6_000
     static let mostVertices = 20_000
     private static let mostAnswers = 20
 
-    /// The readings of a text, best first.
+    /// The interpretations of a text, best first.
     func run(_ text: String, _ bytes: RawSpan) -> [IntersectionReading] {
         var found: [Intersection: IntersectionReading] = [:]
         for split in IntersectionText(text).splits {
@@ -78,7 +78,7 @@ struct IntersectionSearch {
         return Array(Self.apart(sorted).prefix(Self.mostAnswers))
     }
 
-    /// Without those that lie at a better one of the same names.
+    /// Removes those close to a better one with the same names.
     private static func apart(_ sorted: [IntersectionReading]) -> [IntersectionReading] {
         var kept: [IntersectionReading] = []
         for reading in sorted
@@ -91,8 +91,8 @@ struct IntersectionSearch {
         return kept
     }
 
-    /// Streets that `whole` names, with streets of their towns that `alone` names and that they
-    /// meet.
+    /// Combines streets found for `whole` with intersecting streets of their towns found for
+    /// `alone`.
     private func readings(
         _ alone: String, beside whole: String, isTurned: Bool, _ bytes: RawSpan
     ) -> [IntersectionReading] {
@@ -140,7 +140,7 @@ struct IntersectionSearch {
         Double(text.letters.reduce(0) { $0 + Int($1) })
     }
 
-    /// The streets of a town that a text names, best first.
+    /// The streets of a town found for a text, best first.
     private func streets(
         ofTown town: Int, _ text: AddressText, _ scoring: AddressScoring, _ bytes: RawSpan
     ) -> [AddressReading] {
@@ -156,10 +156,10 @@ struct IntersectionSearch {
         return Array(result.prefix(Self.mostReadings))
     }
 
-    /// Where two streets of different names have a vertex in common; every crossing once, from west
-    /// to east, the same whichever street comes first.
+    /// Common vertices of two streets of different names; every intersection once, from west to
+    /// east, in either order of the streets.
     ///
-    /// `left` is how many vertices may be looked at; it falls by theirs.
+    /// `left` is the remaining number of vertices to examine; it is decreased by theirs.
     static func meetings(
         _ first: Int, _ second: Int, _ addresses: AddressFile, _ left: inout Int, _ bytes: RawSpan
     ) -> [Coordinate] {
@@ -190,7 +190,7 @@ extension AddressFile {
         words(ofStreet: street, bytes).map { word(at: $0, bytes) }
     }
 
-    /// The vertices of a street's lines, the first so many.
+    /// The vertices of a street's lines, `most` at most.
     func vertices(ofStreet street: Int, most: Int, _ bytes: RawSpan) -> [Coordinate] {
         let segments = segments(ofStreet: street, bytes)
         guard let first = segments.first, let last = segments.last else { return [] }
@@ -201,7 +201,7 @@ extension AddressFile {
     }
 }
 
-/// Vertices with the names that meet there, by squares of about two metres.
+/// A spatial hash of vertices with the names that meet there, in squares of about two metres.
 struct VertexGrid {
     private struct Cell: Hashable {
         var x: Int
@@ -212,7 +212,7 @@ struct VertexGrid {
     private static let cellDegrees = 2e-5
 
     private static func cell(_ location: Coordinate) -> Cell {
-        // Squares are narrower on the ground towards the poles; there they are made wider.
+        // Squares are narrower on the ground towards the poles; there they are widened.
         let shrink = max(0.05, (cos(location.y.rounded() * .pi / 180) * 20).rounded(.down) / 20)
         return Cell(
             x: Int((location.x * shrink / cellDegrees).rounded(.down)),
@@ -223,7 +223,7 @@ struct VertexGrid {
         cells[Self.cell(location), default: []].append((location, name))
     }
 
-    /// The names with a vertex so near, at most two metres.
+    /// The names with a vertex within a distance of at most two metres.
     func names(within meters: Double, of location: Coordinate) -> Set<Int> {
         let center = Self.cell(location)
         var result: Set<Int> = []

@@ -4,34 +4,35 @@
 internal import Geometry
 internal import Platform
 
-/// The crossings of streets that a text may become when typing goes on: `cambridge st & pro`.
+/// Completions of a text to intersections: `cambridge st & pro`.
 ///
-/// What stands before the sign is read as whole streets; of those that meet one of them in its
-/// town, the ones are found that what stands behind it explains, its last word perhaps unfinished.
+/// The part before the separator is searched as complete streets; among the streets of their town
+/// that intersect them, those are suggested that match the part after it, whose last word may be
+/// unfinished.
 struct IntersectionSuggestions {
     let file: LocatorFile
     let addresses: AddressFile
     private let filter: PlaceFilter
-    /// The filter without its extent, which is for crossings, not for where streets are shown.
+    /// The filter without its extent, which applies to intersections, not to streets.
     private let open: PlaceFilter
 
-    /// A crossing, and how it stands among others.
+    /// An intersection with its sort keys.
     struct Found {
         var intersection: Intersection
-        /// Its place among those of both streets.
+        /// Its index among the intersections of both streets.
         var place: Int
-        /// Of the first street, 0…100.
+        /// The score of the first street, 0…100.
         var score: Double
-        /// Whether the second street's name begins with the text's word, not only has it.
+        /// Whether the second street's name starts with the text's word, not only contains it.
         var beginsSo: Bool
-        /// Greater where it is nearer to where the request is.
+        /// Proximity to the request's location, greater for nearer.
         var nearness: Double
-        /// Whether a sign joins the streets, which is seldom part of a name.
+        /// Whether the separator is a sign, which is rare in a name.
         var isJoinedBySign: Bool
 
         private var streets: (Int, Int, Int) { (intersection.first, intersection.second, place) }
 
-        /// In the order in which a text finds those that read alike.
+        /// Breaks ties in the order of a search for the text.
         func isBefore(_ other: Found) -> Bool { streets < other.streets }
 
         func precedes(_ other: Found) -> Bool {
@@ -42,8 +43,7 @@ struct IntersectionSuggestions {
         }
     }
 
-    /// How many streets around the first ones, and vertices of such as the text may mean, are
-    /// looked at.
+    /// Limit of streets examined around the first ones, and of vertices of matching ones.
     private static let mostStreets = 20_000
     private static let mostVertices = 200_000
 
@@ -56,11 +56,11 @@ struct IntersectionSuggestions {
         self.open = open
     }
 
-    /// The crossings, best first, at most `count`; of those of one name in one town the first.
+    /// The intersections, best first, at most `count`; for one name in one town the first.
     func run(_ line: String, count: Int, _ bytes: RawSpan) -> [Found] {
         var best: [[Int]: Found] = [:]
         for split in IntersectionText(line).splits {
-            // A blank at the end says that the last word is whole.
+            // A trailing blank means that the last word is complete.
             let isFinished = line.last?.isWhitespace ?? true
             let second = Folder.fold(
                 split.second + (isFinished ? " " : ""), partingApostrophes: true)
@@ -84,7 +84,7 @@ struct IntersectionSuggestions {
         return Array(best.values.sorted { $0.precedes($1) }.prefix(count))
     }
 
-    /// Where streets that were read meet one that a text explains.
+    /// The intersections of found streets with one that matches a text.
     private func crossings(
         of firsts: [AddressReading], _ second: FoldedText, _ bytes: RawSpan
     ) -> [Found] {
@@ -136,7 +136,7 @@ struct IntersectionSuggestions {
         return result
     }
 
-    /// The streets of the same town whose rectangles touch that around a street.
+    /// The streets of the same town whose rectangles meet a street's.
     private func streets(around street: Int, _ left: inout Int, _ bytes: RawSpan) -> [Int] {
         let vertices = addresses.vertices(
             ofStreet: street, most: IntersectionSearch.mostVertices, bytes)
@@ -160,9 +160,9 @@ struct IntersectionSuggestions {
         return result
     }
 
-    /// Whether every word of a text belongs to a street, its town or what contains it, and at least
-    /// one to its name: true where the name begins with the text's first word, false where not, nil
-    /// for no.
+    /// Whether every word of a text matches a street, its town or what contains it, and at least
+    /// one its name: true where the name starts with the text's first word, false where not, nil
+    /// for no match.
     private func explanation(
         of street: Int, _ text: AddressText, _ scoring: AddressScoring, _ bytes: RawSpan
     ) -> Bool? {

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-/// Where a text may say that two streets meet: `Cambridge St & Prospect St`, `corner of X and Y`,
+/// Splits a text at separators of intersections: `Cambridge St & Prospect St`, `corner of X and Y`,
 /// `X / Y`, `X at Y`, `angle de la rue X et de la rue Y`.
 struct IntersectionText {
-    /// What stands before and after each sign or word that may join two streets, at most
-    /// ``mostSplits``.
+    /// The parts before and after each separator, at most ``mostSplits``.
     private(set) var splits: [(first: String, second: String, isSign: Bool)] = []
 
     static let mostSplits = 4
     private static let words: Set<String> = ["and", "at", "et", "und", "y", "con"]
-    /// Said before the first street, longest first.
+    /// Phrases before the first street, longest first.
     private static let openings: [[String]] = [
         ["at", "the", "corner", "of"], ["the", "corner", "of"], ["corner", "of"], ["corner"],
         ["at", "the", "intersection", "of"], ["the", "intersection", "of"],
@@ -39,7 +38,7 @@ struct IntersectionText {
         }
     }
 
-    /// The text with signs as words of their own; but a fraction, `12 1/2`, is no crossing.
+    /// The text with signs as separate words; a fraction, `12 1/2`, is no intersection.
     private static func parted(_ text: String) -> String {
         var parted = String.UnicodeScalarView()
         var last: Unicode.Scalar = " "

@@ -6,8 +6,8 @@ internal import Glibc
 internal import Platform
 
 extension AddressFile {
-    /// The streets whose rectangles are nearest to a location, in degrees of a plane that is true
-    /// there, at most so many.
+    /// The streets with the rectangles nearest to a location, by distance on a local plane of
+    /// degrees, at most `most`.
     func streets(near location: Coordinate, most: Int, _ bytes: RawSpan) -> [Int] {
         guard streetCount > 0, most > 0 else { return [] }
         let east = max(0.01, cos(location.y * .pi / 180))

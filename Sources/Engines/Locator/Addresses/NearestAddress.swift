@@ -5,7 +5,7 @@ internal import Geometry
 internal import Glibc
 internal import Platform
 
-/// What may be the nearest address.
+/// The kinds of addresses in a reverse search.
 struct AddressSorts: OptionSet {
     let rawValue: UInt8
 
@@ -13,40 +13,39 @@ struct AddressSorts: OptionSet {
     static let houses = AddressSorts(rawValue: 1)
     /// Lines with house numbers on the side of the location.
     static let ranges = AddressSorts(rawValue: 2)
-    /// Lines of streets, numbered or not, and streets without both.
+    /// Lines of streets, with numbers or without, and streets that have neither line nor house.
     static let streets = AddressSorts(rawValue: 4)
 }
 
-/// The house, line of a street, or street without both, nearest to a location, by the rectangles
-/// around streets.
+/// The nearest house, line of a street, or street without both, by the R-tree of streets.
 struct NearestAddress {
-    /// A house, or a street without any.
+    /// A house, or a street without one.
     struct Found {
         var street: Int
         var house: AddressHouse?
         var meters: Double
-        /// Of the house or street, or the nearest on its line.
+        /// The location of the house or street, or the nearest one on its line.
         var location: Coordinate
     }
 
     let file: AddressFile
-    /// Where only streets are wanted, a house stands for its street.
+    /// Where only streets are requested, a house stands for its street.
     private let sorts: AddressSorts
-    /// What lies in other territories is passed over.
+    /// Excludes other territories.
     private let filter: TerritoryFilter?
     private let location: Coordinate
     private let vector: UnitVector
-    /// How many metres a degree of longitude has at least anywhere near.
+    /// Lower bound of metres per degree of longitude in the vicinity.
     private let metersPerDegreeEast: Double
     private var best: (street: Int, house: Int?, squaredChord: Double, location: Coordinate)
     /// The line of the nearest street without a nearer house.
     private var bestLine: (segment: Int, share: Double, side: StreetSide)?
 
-    /// Farther away nothing is looked for.
+    /// Limit of the search distance, in metres.
     static let farthestMeters = 10_000.0
     private static let metersPerDegree = Sphere.radius * .pi / 180
 
-    /// Within `meters`, at most ``farthestMeters``.
+    /// Searches within `meters`, at most ``farthestMeters``.
     init(
         file: AddressFile, location: Coordinate, within meters: Double, _ sorts: AddressSorts,
         filter: TerritoryFilter? = nil
@@ -63,9 +62,9 @@ struct NearestAddress {
         best = (-1, nil, limit, location)
     }
 
-    /// The nearest, nil when there is none.
+    /// Finds the nearest address; nil for none.
     ///
-    /// Of equally near ones the first in the file.
+    /// The order in the file breaks ties.
     mutating func run(_ bytes: RawSpan) -> Found? {
         guard file.streetCount > 0 else { return nil }
         visit(level: file.rectangleLevels.count - 1, number: 0, bytes)
@@ -75,7 +74,7 @@ struct NearestAddress {
             meters: Sphere.meters(squaredChord: best.squaredChord), location: best.location)
     }
 
-    /// The house found: of a line the one on the side of the location, where that side has houses.
+    /// The house found: on a line the one on the side of the location, where that side has houses.
     private func house(_ bytes: RawSpan) -> AddressHouse? {
         guard let line = bestLine else { return best.house.map { .point($0) } }
         return file.house(ofSegment: line.segment, line.side, at: line.share, bytes)
@@ -93,14 +92,15 @@ struct NearestAddress {
         }
         children.sort { ($0.meters, $0.number) < ($1.meters, $1.number) }
         for child in children {
-            // A straight line on the plane is within a hundredth of the great circle so near by.
+            // At this distance a straight line on the plane is within a hundredth of the great
+            // circle.
             let limit = Sphere.meters(squaredChord: best.squaredChord)
             guard child.meters * 0.99 <= limit else { break }
             visit(level: level - 1, number: child.number, bytes)
         }
     }
 
-    /// At least so far is everything in a rectangle.
+    /// Lower bound of the distance to everything in a rectangle.
     private func leastMeters(to rectangle: (Int32, Int32, Int32, Int32)) -> Double {
         let (west, east) = (Double(rectangle.0) / 1e7, Double(rectangle.2) / 1e7)
         let (south, north) = (Double(rectangle.1) / 1e7, Double(rectangle.3) / 1e7)

@@ -4,15 +4,14 @@
 internal import Geometry
 internal import Platform
 
-/// The crossing of two streets of different names nearest to a location.
+/// The nearest intersection of two streets of different names.
 struct NearestIntersection {
     let file: AddressFile
     let location: Coordinate
-    /// What lies in other territories is passed over.
+    /// Excludes other territories.
     var filter: TerritoryFilter?
 
-    /// Vertices looked at in one ring around the location; where there are more, what lies farther
-    /// is not looked for.
+    /// Limit of vertices examined in one ring around the location, which ends the search.
     private static let mostVertices = 50_000
 
     /// The nearest within a distance, at most ``NearestAddress/farthestMeters``; nil for none.
@@ -84,7 +83,7 @@ struct NearestIntersection {
 }
 
 extension AddressFile {
-    /// Calls `body` with every street whose rectangle touches a box, until it answers false.
+    /// Calls `body` with every street whose rectangle meets a box, until it returns false.
     func visitStreets(in box: Envelope, _ bytes: RawSpan, _ body: (Int) -> Bool) {
         guard streetCount > 0 else { return }
         _ = visit(level: rectangleLevels.count - 1, number: 0, box, bytes, body)

@@ -5,21 +5,20 @@ internal import CairnModel
 internal import Geometry
 internal import Platform
 
-/// One way to read a text as a postcode, with words around it that name its town, region or
-/// country.
+/// An interpretation of a text as a postcode, with the words for its town, region or country.
 struct PostcodeReading {
     var postcode: Int
-    /// The town under it that the text names, else the one with most streets.
+    /// The town under it in the text, else the one with most streets.
     var town: Int
-    /// 0…100.
+    /// The score, 0…100.
     var score: Double
-    /// Whether every word is explained letter by letter.
+    /// Whether every word matches exactly.
     var isCertain: Bool
 
-    /// Of a postcode with more streets the first so many say where it lies.
+    /// Limit of streets that determine the location of a postcode.
     private static let mostStreets = 4_096
 
-    /// The towns under a postcode with how many of its streets each has, most first.
+    /// The towns under a postcode, each with its number of streets, most first.
     static func towns(
         ofPostcode postcode: Int, _ addresses: AddressFile, _ bytes: RawSpan
     ) -> [(town: Int, streets: Int)] {
@@ -32,7 +31,7 @@ struct PostcodeReading {
             .sorted { ($1.1, $0.0) < ($0.1, $1.0) }
     }
 
-    /// The postcode as an answer: where its streets are.
+    /// The postcode as a candidate, located by its streets.
     func candidate(
         _ file: LocatorFile, _ addresses: AddressFile, locator: String, _ bytes: RawSpan
     ) -> Candidate {
@@ -46,7 +45,7 @@ struct PostcodeReading {
             extent.extend(to: location)
             locations.append(location)
         }
-        // The street nearest to the middle: a place where somebody lives.
+        // The street nearest to the centre, so that the location is inhabited.
         let middle = extent.center
         let location =
             locations.min {
@@ -74,8 +73,8 @@ struct PostcodeReading {
 }
 
 extension AddressScoring {
-    /// The reading of a text as a postcode that some of its words are; nil where the filter refuses
-    /// it, or the score is none.
+    /// Interprets a text with a postcode among its words; nil where the filter excludes it, or
+    /// below the threshold of a score.
     func reading(
         ofPostcode postcode: Int, _ mask: UInt64, _ text: AddressText, _ bytes: RawSpan
     ) -> PostcodeReading? {

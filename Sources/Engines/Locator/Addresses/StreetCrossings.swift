@@ -3,20 +3,19 @@
 
 internal import Glibc
 
-/// Finds where lines of streets cross, or one ends on another, without a vertex in common, and
-/// gives them one there.
+/// Finds where lines of streets cross, or one ends on another, without a common vertex, and inserts
+/// one.
 ///
-/// Streets of one town and of different names, with their lines as straight edges between rounded
-/// vertices. A vertex within ``touchMeters`` of another's edge is on it: that edge gets one where
-/// it is nearest. Lines that are on another level than the ground around them cross nothing. By
-/// bands of latitude, each swept from west to east, so that only edges near each other are
-/// compared.
+/// Only for streets of one town and of different names, with straight edges between rounded
+/// vertices. A vertex within ``touchMeters`` of another's edge is on it: that edge gets one at the
+/// nearest position. Lines on another level than the ground cross nothing. The plane is divided
+/// into bands of latitude, each swept from west to east, so that only nearby edges are compared.
 struct StreetCrossings {
     /// An edge of a line; longitudes and latitudes in 10⁻⁷ degrees.
     private struct Edge {
         var x: (Int64, Int64)
         var y: (Int64, Int64)
-        /// Of the street's name in the town.
+        /// Number of the street's name in the town.
         var name: Int32
         var street: Int32
         var segment: Int32
@@ -27,17 +26,17 @@ struct StreetCrossings {
         var south: Int64 { min(y.0, y.1) }
         var north: Int64 { max(y.0, y.1) }
 
-        /// On which side of its line a position lies, and how far: positive on the left.
+        /// The side of a position relative to its line, scaled by distance: positive on the left.
         ///
         /// Exact: the edge is at most ``StreetCrossings/longestEdge`` long, the position near it.
         func side(_ px: Int64, _ py: Int64) -> Int64 {
             (x.1 - x.0) * (py - y.0) - (y.1 - y.0) * (px - x.0)
         }
 
-        /// Where it is nearest to a position that is within ``StreetCrossings/touchMeters`` of it
-        /// and of neither end; nil for any other.
+        /// The nearest position on the edge to one within ``StreetCrossings/touchMeters`` of it and
+        /// of neither end; nil for any other.
         ///
-        /// - Parameter shrink: How long a degree of longitude is there, in degrees of latitude.
+        /// - Parameter shrink: Length of a degree of longitude, in degrees of latitude.
         func touch(_ px: Int64, _ py: Int64, shrink: Double) -> (share: Double, at: Position)? {
             let (dx, dy) = (Double(x.1 - x.0) * shrink, Double(y.1 - y.0))
             let (ox, oy) = (Double(px - x.0) * shrink, Double(py - y.0))
@@ -55,18 +54,18 @@ struct StreetCrossings {
         var longitude: Int32
         var latitude: Int32
 
-        /// At a share of an edge.
+        /// The position at a fraction of an edge.
         init(_ edge: Edge, _ share: Double) {
             longitude = Int32((Double(edge.x.0) + share * Double(edge.x.1 - edge.x.0)).rounded())
             latitude = Int32((Double(edge.y.0) + share * Double(edge.y.1 - edge.y.0)).rounded())
         }
     }
 
-    /// A vertex to be put behind one of a line.
+    /// A vertex to be inserted after one of a line.
     private struct Insertion: Hashable {
         var segment: Int32
         var vertex: Int32
-        /// Of the edge's length, 0…1.
+        /// Fraction of the edge's length, 0…1.
         var share: Double
         var longitude: Int32
         var latitude: Int32
@@ -74,23 +73,23 @@ struct StreetCrossings {
 
     /// 0.002°, some 220 m.
     private static let bandHeight: Int64 = 20_000
-    /// How near an edge a vertex is on it: what rounding to five decimals moves it, and less than
-    /// what vertices that meet may be apart, so that the one put in meets it.
+    /// Distance within which a vertex is on an edge: more than the rounding to five decimals, and
+    /// less than the tolerance of coinciding vertices, so that the inserted one coincides with it.
     static let touchMeters = 0.95
-    /// The same in 10⁻⁷ degrees of latitude.
+    /// ``touchMeters`` in 10⁻⁷ degrees of latitude.
     private static let touch = touchMeters / (Sphere.radius * .pi / 180) * 1e7
     private static let reach = Int64(touch) + 1
-    /// Edges that reach over more degrees than this, 0.05°, cross nothing.
+    /// Limit of an edge's extent, 0.05°; longer edges cross nothing.
     static let longestEdge: Int64 = 500_000
-    /// So many pairs of edges are compared in one build, and so many vertices put in; what crosses
-    /// beyond is not found.
+    /// Limits of a build: compared pairs of edges, and inserted vertices; further crossings are not
+    /// found.
     static let mostPairs = 500_000_000
     static let mostVertices = 5_000_000
 
     private var pairs = 0
     private var vertices = 0
 
-    /// Puts vertices into the lines of streets, which are in the order of their towns.
+    /// Inserts vertices into the lines of streets, which are sorted by town.
     mutating func join(_ streets: inout [AddressGazetteer.Street]) {
         var start = 0
         while start < streets.count {
@@ -106,7 +105,7 @@ struct StreetCrossings {
         guard edges.count > 1 else { return }
         var found: [Int32: Set<Insertion>] = [:]
         var first = 0
-        // Into the edges, by band and then from west to east.
+        // Indices of edges, by band and then from west to east.
         let entries = Self.entries(edges)
         while first < entries.count {
             var last = first
@@ -173,7 +172,7 @@ struct StreetCrossings {
     ) {
         var open: [Int] = []
         guard let band = entries.first?.band else { return }
-        // Of the middle of the band, as a degree of longitude is there.
+        // At the middle of the band, for the length of a degree of longitude.
         let latitude = (Double(band) + 0.5) * Double(Self.bandHeight) / 1e7 - 90
         let shrink = max(0.01, cos(latitude * .pi / 180))
         let reachX = Int64(Self.touch / shrink) + 1
@@ -187,7 +186,7 @@ struct StreetCrossings {
                 guard other.name != edge.name, other.south <= edge.north + Self.reach,
                     edge.south <= other.north + Self.reach
                 else { continue }
-                // Found in every band that both are in, taken in that of the place.
+                // Found in every band with both edges, accepted in the one of the position.
                 if let (share, otherShare, at) = Self.crossing(edge, other) {
                     guard Self.band(Int64(at.latitude)) == band else { continue }
                     put(at, share, into: edge, &found)
@@ -217,7 +216,7 @@ struct StreetCrossings {
                 latitude: at.latitude))
     }
 
-    /// Where two edges cross, each with its ends on both sides of the other.
+    /// The proper intersection of two edges, each with its ends on both sides of the other.
     private static func crossing(
         _ edge: Edge, _ other: Edge
     ) -> (share: Double, otherShare: Double, at: Position)? {

@@ -5,9 +5,9 @@ internal import Geometry
 
 /// The line of a street made of the paths of one feature.
 enum StreetPath {
-    /// The paths joined where one begins as the one before ends, equal neighbours once.
+    /// Joins the paths where one starts at the end of the previous one, without duplicate vertices.
     ///
-    /// Of several that stay the longest; nil without a path.
+    /// Of several results the longest; nil without a path.
     static func joined(_ paths: [[Coordinate]]) -> [Coordinate]? {
         var lines: [[Coordinate]] = []
         for path in paths where !path.isEmpty {

@@ -6,12 +6,12 @@ internal import FoundationEssentials
 public import Geometry
 internal import ICU
 
-/// How a provider of countries, divisions or municipalities names the fields of its polygons: a
-/// file of `Data`, or one the user wrote.
+/// A provider's field names for polygons of countries, divisions or municipalities: a file of
+/// `Data`, or one of the user.
 ///
-/// JSON: `name`; `areas`, one of `country`, `region`, `municipality`; `columns`, which give for
-/// `name`, `country` and `region` the field, or several of which the first with a value counts;
-/// `needs`, other fields that a layer of this provider has; `none`, texts that stand for no value;
+/// JSON: `name`; `areas`, one of `country`, `region`, `municipality`; `columns`, which map `name`,
+/// `country` and `region` to a field, or to several of which the first with a value counts;
+/// `needs`, other fields that identify a layer of this provider; `none`, texts for a missing value;
 /// `accuracyMeters`.
 struct AreaColumns: Sendable {
     private struct Form: Decodable {
@@ -38,7 +38,7 @@ struct AreaColumns: Sendable {
         }
     }
 
-    /// What a layer of it is where sources are listed.
+    /// The form of its layers in lists of sources.
     let form: SourceForm
     let kind: LocatorDraft.Area.Kind
     let columns: [String: [String]]
@@ -46,7 +46,7 @@ struct AreaColumns: Sendable {
     let none: Set<String>
     let accuracyMeters: Double
 
-    /// Those that come with the program.
+    /// The field names that ship with the program.
     static let shipped: [AreaColumns] = [
         PackageResources.columns_natural_earth_countries_json,
         PackageResources.columns_natural_earth_states_json,
@@ -58,7 +58,7 @@ struct AreaColumns: Sendable {
         return (try? JSONDecoder().decode(Mark.self, from: Data(json))) != nil
     }
 
-    /// Reads one; throws `Failure` (`invalidParameter`) with the source and what is wrong in it.
+    /// Parses field names; throws `Failure` (`invalidParameter`) with the source and the error.
     init(json: [UInt8], source: String) throws(Failure) {
         func wrong(_ what: String) -> Failure {
             Failure(.invalidParameter, "columns of areas '\(source)': \(what)")
@@ -93,7 +93,7 @@ struct AreaColumns: Sendable {
         none = Set(form.none ?? [])
     }
 
-    /// Where a layer with these fields has what; nil when it is another provider's.
+    /// The layout of a layer with these fields; nil when it does not fit.
     func layout(fields: [String]) -> AreaLayout? {
         let fields = fields.map { $0.lowercased() }
         guard needs.allSatisfy({ fields.contains($0.lowercased()) }) else { return nil }
@@ -107,7 +107,7 @@ struct AreaColumns: Sendable {
     }
 }
 
-/// Where a layer of areas has what a locator needs.
+/// The layout of a layer of areas.
 public struct AreaLayout: Sendable {
     let columns: AreaColumns
     fileprivate let positions: [String: [Int]]
@@ -117,14 +117,14 @@ public struct AreaLayout: Sendable {
         self.positions = positions
     }
 
-    /// The places of the fields that are needed.
+    /// The indices of the required fields.
     public var fields: [Int] { Set(positions.values.joined()).sorted() }
 
     /// The area of a feature.
     ///
     /// - Parameters:
     ///   - shapes: Its geometry, longitude and latitude.
-    ///   - text: The text of the field at a place, without outer blanks; empty for none.
+    ///   - text: The text of a field by index, trimmed; empty for none.
     /// - Throws: `invalidParameter` with what is wrong with it in a few words.
     public func area(
         _ shapes: [Shape], text: (Int) -> String
@@ -138,7 +138,7 @@ public struct AreaLayout: Sendable {
         case (.municipality, _): code = ""
         case (.country, _), (.region, nil): code = country
         case (.region, let own?):
-            // `US-MD` and `US.MD` name their country themselves.
+            // `US-MD` and `US.MD` contain their country.
             let namesCountry = ["-", "."].contains(own.dropFirst(2).first)
             code = namesCountry ? own : country + "-" + own
         }
@@ -147,7 +147,7 @@ public struct AreaLayout: Sendable {
             accuracyMeters: columns.accuracyMeters)
     }
 
-    /// An ISO 3166-1 code of two or three letters as the one of two; nil for another text.
+    /// Converts an ISO 3166-1 code of two or three letters to alpha-2; nil for another text.
     private static func alpha2(_ code: String) -> String? {
         let capitals = code.uppercased()
         switch capitals.utf8.count {

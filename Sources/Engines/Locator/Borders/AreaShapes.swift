@@ -5,21 +5,20 @@ internal import Geometry
 internal import Platform
 internal import SpatialIndex
 
-/// Polygons in longitude and latitude as the bytes of a file: vertices, and an index over them.
+/// Polygons in longitude and latitude, encoded for a file: vertices, and an index over them.
 ///
-/// Vertices are rounded to 1e-7 degrees each by itself, so that borders which neighbours share stay
-/// the same. Edges are straight in longitude and latitude; a polygon is even-odd over its rings,
-/// and its rings belong to it.
+/// Vertices are rounded to 1e-7 degrees individually, so that common borders stay identical. Edges
+/// are straight in longitude and latitude; a polygon is even-odd over its rings, borders included.
 struct AreaShapes {
     /// Two doubles a vertex, longitude and latitude.
     let vertices: ByteWriter
     let index: ByteWriter
     let search: AreaSearch?
 
-    /// The most vertices that all polygons may have together.
+    /// Limit of vertices of all polygons together.
     static let mostVertices = 50_000_000
 
-    /// Takes the rings of every polygon, as ``rounded(_:)`` gives them.
+    /// Encodes the rings of every polygon, as returned by ``rounded(_:)``.
     init(_ areas: [[[Coordinate]]]) {
         var vertices = ByteWriter()
         var extents: [(place: Int, ends: [Int])] = []
@@ -53,15 +52,15 @@ struct AreaShapes {
         self.index = index
     }
 
-    /// The rings of a polygon as they are kept: rounded, without repetitions, closed.
+    /// The rings of a polygon in their stored form: rounded, without duplicates, closed.
     ///
-    /// Rings that collapse are left out. Nil where a vertex lies off the Earth.
+    /// Collapsed rings are left out. Nil for a vertex off the Earth.
     static func rounded(_ rings: [[Coordinate]]) -> [[Coordinate]]? {
         var result: [[Coordinate]] = []
         for ring in rings {
             var kept: [Coordinate] = []
             for vertex in ring {
-                // A hair beyond is what arithmetic leaves at the antimeridian and the poles.
+                // Tolerates rounding errors at the antimeridian and the poles.
                 guard vertex.isFinite, abs(vertex.x) <= 180.000_01, abs(vertex.y) <= 90.000_01
                 else { return nil }
                 let next = Coordinate(
@@ -86,15 +85,15 @@ struct AreaShapes {
     }
 }
 
-/// Finds the polygons of ``AreaShapes`` at a position; the bytes are lent to each call.
+/// Finds the polygons of ``AreaShapes`` at a position; the bytes are passed to each call.
 struct AreaSearch: Sendable {
     private let index: FeatureIndex
     private static let metersPerDegree = Sphere.radius * .pi / 180
 
-    /// How many polygons there are.
+    /// Number of polygons.
     var count: Int { index.featureCount }
 
-    /// Reads the header; nil where it does not fit.
+    /// Reads the header; nil for a mismatch.
     init?(_ index: RawSpan, vertexByteCount: Int) {
         guard let index = try? FeatureIndex(index, dataByteCount: vertexByteCount),
             index.kind == .areas
@@ -102,16 +101,16 @@ struct AreaSearch: Sendable {
         self.index = index
     }
 
-    /// Reads the whole index: whether every number in it leads to where it may.
+    /// Whether every offset in the index is valid.
     func isSound(index: RawSpan, vertices: RawSpan) -> Bool {
         (try? self.index.check(index, vertices)) != nil
     }
 
-    /// The polygons around a position, with distance 0, and those within some metres of it, each
+    /// The polygons around a position, with distance 0, and those within a distance in metres, each
     /// once.
     ///
-    /// Distances are on the plane that touches the Earth there: for some tens of kilometres.
-    /// Longitudes are taken round the Earth.
+    /// Distances are on the tangent plane at the position: for some tens of kilometres. Longitudes
+    /// wrap around the Earth.
     func areas(
         near location: Coordinate, within meters: Double, index: RawSpan, vertices: RawSpan
     ) -> [NearFeature] {
@@ -131,7 +130,7 @@ struct AreaSearch: Sendable {
                     meters > 0 ? Self.plane(around: at, scaleX) : nil, into: &part,
                     counted: &counted)
             } catch {
-                // Checked when it was opened; what is found so far stands.
+                // Validated when the file was opened; the results so far are kept.
             }
             for one in part {
                 if let known = found.firstIndex(where: { $0.feature == one.feature }) {

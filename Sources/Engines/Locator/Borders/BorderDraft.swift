@@ -6,13 +6,13 @@ public import Geometry
 internal import Platform
 internal import SpatialIndex
 
-/// The areas of the sources on their way into the file: what contains a position, and the sections.
+/// The areas of the sources in a draft: point-in-area search, and the sections of the file.
 struct BorderDraft {
-    /// What contains a position.
+    /// The areas that contain a position.
     struct Place {
         /// Alpha-2; empty when unknown.
         var country = ""
-        /// The first-level code inside the country; empty when unknown.
+        /// First-level code within the country; empty when unknown.
         var region = ""
         /// The municipality; empty when unknown.
         var city = ""
@@ -24,7 +24,8 @@ struct BorderDraft {
     private let municipalities: [LocatorDraft.Area]
     private let municipalShapes: AreaShapes
 
-    /// Areas whose codes are the gazetteer's; throws `Failure` (`tooLarge`) for too many vertices.
+    /// Creates a draft of areas with the gazetteer's codes; throws `Failure` (`tooLarge`) for too
+    /// many vertices.
     init(_ all: [LocatorDraft.Area] = []) throws(Failure) {
         let count = all.reduce(0) { $0 + $1.rings.reduce(0) { $0 + $1.count } }
         guard count <= AreaShapes.mostVertices else {
@@ -61,8 +62,8 @@ struct BorderDraft {
         return result
     }
 
-    /// Gives a country and region that are empty those around a position; what a source says stays,
-    /// and a region is only that of its own country.
+    /// Fills in a missing country and region from the areas around a position; a region only within
+    /// its own country.
     func complete(_ country: inout String, _ region: inout String, at location: Coordinate) {
         guard !isEmpty, country.isEmpty || region.isEmpty else { return }
         let around = place(at: location)
@@ -70,7 +71,7 @@ struct BorderDraft {
         if region.isEmpty, country == around.country { region = around.region }
     }
 
-    /// The bytes of the three sections; `numbers` are the places of countries and regions by code.
+    /// Encodes the three sections; `numbers` maps codes of countries and regions to places.
     func sections(_ numbers: [String: UInt32]) -> [LocatorLayout.Section: [UInt8]] {
         guard !isEmpty else { return [:] }
         var records = ByteWriter()
@@ -91,47 +92,47 @@ struct BorderDraft {
 extension LocatorDraft {
     /// A country, first-level division or municipality with its borders.
     public struct Area {
-        /// What sort of area.
+        /// The kind of an area.
         public enum Kind: String, Sendable {
             /// A country or territory with a code of its own.
             case country
             /// A first-level division.
             case region
-            /// What tells streets and addresses their town.
+            /// A municipality, which supplies the town of streets and addresses.
             case municipality
         }
 
-        /// What sort of area it is.
+        /// Its kind.
         public var kind: Kind
-        /// How it is called.
+        /// Its usual name.
         public var name: String
         /// ISO 3166-1 alpha-2 of a country, ISO 3166-2 (`US-MD`) or GeoNames' code (`US.MD`) of a
         /// division, or the alpha-2 code of its country alone; empty for municipalities.
         public internal(set) var code: String
-        /// How far from where the border is drawn it may really be, in metres.
+        /// Accuracy of its border, in metres.
         public var accuracyMeters: Double
-        /// Closed, longitude and latitude, as they are kept.
+        /// Closed rings in longitude and latitude, in their stored form.
         let rings: [[Coordinate]]
-        /// The file, and the feature's place in it, from 1.
+        /// Its source file, and its number there, from 1.
         var origin = (source: "", number: 0)
         var source: UInt16 = 0
-        /// What the source calls it.
+        /// Its identifier in the source.
         public var identifier = SourceIdentifier.none
         /// Other names; municipalities keep none.
         public var alternateNames: [String] = []
-        /// Its names in languages; each is among the other names, or the usual one, as well.
+        /// Its names by language; each is also its usual name or among the other names.
         public var languageNames: [NameInLanguage] = []
 
         /// The alpha-2 code of its country.
         var country: String { String(code.prefix(2)) }
 
-        /// The most metres that an accuracy may have.
+        /// Upper bound of an accuracy, in metres.
         static let worstAccuracyMeters = 100_000.0
 
-        /// Makes an area of polygons in longitude and latitude; other shapes are passed over.
+        /// Creates an area from polygons in longitude and latitude; other shapes are skipped.
         ///
-        /// Throws `Failure` (`invalidParameter`) with what is wrong with it in a few words: a name
-        /// of no or more than 200 bytes, no known code, no polygon, a vertex off the Earth.
+        /// Throws `Failure` (`invalidParameter`) with the error in a few words: a name that is
+        /// empty or longer than 200 bytes, no known code, no polygon, a vertex off the Earth.
         public init(
             kind: Kind, name: String, code: String, shapes: [Shape], accuracyMeters: Double = 0
         ) throws(Failure) {
@@ -180,12 +181,12 @@ extension LocatorDraft {
 }
 
 extension Gazetteer {
-    /// Gives first-level divisions the gazetteer's codes, and adds countries and divisions that no
-    /// other source has.
+    /// Assigns the gazetteer's codes to first-level divisions, and adds countries and divisions
+    /// that no other source has.
     ///
-    /// A division is the one of its own code (`US.MD`), else of its name in the country, else of
-    /// its name in English, which is what GeoNames has; else ISO's code (`US-MD`) makes one. Those
-    /// with none are returned with the reason.
+    /// A division is matched by its own code (`US.MD`), else by its name in the country, else by
+    /// its English name, which GeoNames uses; else ISO's code (`US-MD`) creates one. Those without
+    /// a code are returned with the reason.
     mutating func add(_ added: [LocatorDraft.Area]) -> (
         areas: [LocatorDraft.Area], refused: [RejectedLine]
     ) {
@@ -199,7 +200,7 @@ extension Gazetteer {
         func code(_ area: LocatorDraft.Area, named name: String) -> String? {
             known[Folder.fold(area.country + " " + name).bytes]
         }
-        // A name that one division has for its own is not another's.
+        // A division's primary name is not matched as another's alternate name.
         let own = Set(added.compactMap { $0.kind == .region ? code($0, named: $0.name) : nil })
         var result: [LocatorDraft.Area] = []
         var refused: [RejectedLine] = []
@@ -233,7 +234,7 @@ extension Gazetteer {
                             source: area.origin.source, line: area.origin.number,
                             reason:
                                 "division '\(area.name.prefix(40))' of \(area.code) has no code, "
-                                + "and the gazetteers know none of that name"))
+                                + "and the gazetteers have no division of that name"))
                     continue
                 }
                 if regions[area.code] == nil {
@@ -253,8 +254,7 @@ extension Gazetteer {
         return (result, refused)
     }
 
-    /// Gives settlements without a country or region that of the area around them; what a source
-    /// says stays.
+    /// Fills in missing countries and regions of settlements from the area around them.
     mutating func settle(in borders: BorderDraft) {
         guard !borders.isEmpty else { return }
         for number in settlements.indices {
@@ -262,7 +262,7 @@ extension Gazetteer {
             borders.complete(&country, &region, at: settlements[number].location)
             (settlements[number].country, settlements[number].region) = (country, region)
         }
-        // A country or division without a settlement stands where its border is.
+        // A country or division without a settlement is located by its border.
         for area in borders.areas.reversed() where outlines[area.code] == nil {
             var bounds = GeographicBounds()
             for ring in area.rings { for vertex in ring { bounds.add(vertex) } }

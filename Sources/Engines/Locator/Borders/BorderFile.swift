@@ -5,9 +5,9 @@ internal import Geometry
 internal import Platform
 internal import SpatialIndex
 
-/// Countries and first-level divisions with their borders in an opened, checked locator file.
+/// The borders of countries and first-level divisions in an opened, validated locator file.
 ///
-/// The bytes are lent to each call.
+/// The bytes are passed to each call.
 struct BorderFile: Sendable {
     private struct Area {
         var country: Int
@@ -20,12 +20,12 @@ struct BorderFile: Sendable {
     private let search: AreaSearch
     private let index: Range<Int>
     private let vertices: Range<Int>
-    /// Of the least accurate area.
+    /// Accuracy of the least accurate area, in metres.
     private let reachMeters: Double
-    /// Those that have borders, or a division of theirs.
+    /// Countries with borders of their own or of a division.
     private let countries: Set<Int>
 
-    /// Nil for a file without areas; throws where the sections do not fit each other.
+    /// Nil for a file without areas; throws for inconsistent sections.
     init?(checking bytes: RawSpan, _ sections: [Range<Int>]) throws(LocatorFile.Damage) {
         guard sections.count > LocatorLayout.Section.areaIndex.rawValue else { return nil }
         let records = sections[LocatorLayout.Section.areas.rawValue]
@@ -48,37 +48,37 @@ struct BorderFile: Sendable {
         self.search = search
     }
 
-    /// Checks every number that points somewhere.
+    /// Checks every offset and index.
     func check(_ file: LocatorFile, _ bytes: RawSpan) throws(LocatorFile.Damage) {
         for (number, area) in areas.enumerated() {
             guard area.country < file.placeCount, file.kind(area.country, bytes) == .country,
                 area.region.map({ $0 < file.placeCount && file.kind($0, bytes) == .region })
                     ?? true,
                 area.accuracyMeters <= LocatorDraft.Area.worstAccuracyMeters
-            else { throw LocatorFile.Damage("area \(number) is not sound") }
+            else { throw LocatorFile.Damage("area \(number) is invalid") }
         }
         for at in stride(from: vertices.lowerBound, to: vertices.upperBound, by: 16) {
             guard abs(bytes.double(at: at)) <= 180, abs(bytes.double(at: at + 8)) <= 90 else {
-                throw LocatorFile.Damage("a vertex of a border is not sound")
+                throw LocatorFile.Damage("a vertex of a border is invalid")
             }
         }
         guard
             search.isSound(
                 index: bytes.extracting(index), vertices: bytes.extracting(vertices))
-        else { throw LocatorFile.Damage("the index of borders is not sound") }
+        else { throw LocatorFile.Damage("the index of borders is invalid") }
     }
 
-    /// The country and first-level division around a position by its borders, whatever their
-    /// accuracy; nil outside all areas.
+    /// The country and first-level division around a position, ignoring the accuracy of borders;
+    /// nil outside all areas.
     func territory(at location: Coordinate, _ bytes: RawSpan) -> Territory? {
         Self.territory(around(location, within: 0, bytes).map { areas[$0.feature] })
     }
 
-    /// Whether any border of a country is known.
+    /// Whether the country or a division of it has a border.
     func knows(country: Int) -> Bool { countries.contains(country) }
 
-    /// The same, as far as the accuracy of the borders tells: nil where another country may be
-    /// there too, without the division where another division may.
+    /// The territory that is certain given the accuracy of borders: nil where another country is
+    /// possible, without the division where another division is.
     func certainTerritory(at location: Coordinate, _ bytes: RawSpan) -> Territory? {
         let near = around(location, within: reachMeters, bytes)
         let here = near.filter { $0.distance == 0 }.map { areas[$0.feature] }
@@ -93,7 +93,7 @@ struct BorderFile: Sendable {
         return result
     }
 
-    /// Of the areas around a position, the smaller before the larger.
+    /// The territory of the areas around a position, sorted by rising size.
     private static func territory(_ around: [Area]) -> Territory? {
         guard let country = (around.first { $0.region == nil } ?? around.first)?.country else {
             return nil
@@ -111,22 +111,22 @@ struct BorderFile: Sendable {
     }
 }
 
-/// A country, and where divisions have borders the first-level division, around a position.
+/// The country around a position, with the first-level division where divisions have borders.
 struct Territory: Hashable {
-    /// Places of the file.
+    /// Place numbers.
     var country: Int
     var region: Int?
 
-    /// The place that it is: the division, else the country.
+    /// Its place: the division, else the country.
     var place: Int { region ?? country }
 }
 
-/// What of the file belongs to a territory.
+/// Selects the content of a territory.
 ///
-/// Something belongs to it by its codes, or by lying in the same area: a coarse border that runs on
-/// the wrong side of a town is then no border between the town and what is asked for beside it. Off
-/// all areas lies what a coarse coast leaves in the sea; it is another country's where that one's
-/// borders are known.
+/// A feature belongs to it by its codes, or by a position in the same area: a coarse border on the
+/// wrong side of a town then does not separate the town from locations next to it. A position
+/// outside all areas is in the sea beyond a coarse coast; it belongs to another country where that
+/// country's borders are known.
 struct TerritoryFilter {
     let file: LocatorFile
     let borders: BorderFile
@@ -136,7 +136,8 @@ struct TerritoryFilter {
         accepts(codes: place, at: file.location(place, bytes), bytes)
     }
 
-    /// A house, or a position on a street, by the codes of its town and by where it is.
+    /// Whether a house, or a position on a street, belongs to it, by the codes of its town and by
+    /// its position.
     func accepts(
         street: Int, at location: Coordinate, _ addresses: AddressFile, _ bytes: RawSpan
     ) -> Bool {
@@ -151,12 +152,12 @@ struct TerritoryFilter {
             return true
         }
         guard let around = borders.territory(at: location, bytes) else {
-            // Off every drawn coast: only a country with borders of its own can be another one.
+            // Off every coast: only a country with borders of its own can be another one.
             guard let country, borders.knows(country: country) else { return true }
             return country == territory.country && region == nil
         }
         guard around.country == territory.country else { return false }
-        // In the country, and nobody says in which division.
+        // In the country, with an unknown division.
         let isUndivided = around.region == nil && region == nil && country == territory.country
         return territory.region == nil || around.region == territory.region || isUndivided
     }

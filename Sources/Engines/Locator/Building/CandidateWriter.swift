@@ -5,7 +5,7 @@ internal import CairnModel
 internal import Geometry
 internal import Platform
 
-/// What a text may mean, addresses and places apart, each best first.
+/// The candidates of a search, addresses and places apart, each best first.
 struct LocatorFound {
     var addresses: [AddressAnswer] = []
     var places: [GeocodeSearch.Reading] = []
@@ -15,7 +15,7 @@ struct LocatorFound {
     var isEmpty: Bool { addresses.isEmpty && places.isEmpty }
     var bestScore: Double { max(addresses.first?.score ?? 0, places.first?.score ?? 0) }
 
-    /// Lowers scores that are above.
+    /// Caps the scores.
     mutating func cap(at score: Double) {
         for index in addresses.indices { addresses[index].cap(at: score) }
         for index in places.indices {
@@ -25,14 +25,13 @@ struct LocatorFound {
     }
 }
 
-/// Writes what was found as candidates, in the language that its file shows.
+/// Writes candidates in the language of their file.
 struct CandidateWriter {
     let file: LocatorFile
     /// The locator's name.
     let locator: String
 
-    /// Whether a place comes before the best address: of equal scores it does, but no point of
-    /// interest.
+    /// Whether a place precedes the best address: it wins ties, unless it is a point of interest.
     private static func precedes(
         _ place: GeocodeSearch.Reading, _ address: AddressAnswer?
     ) -> Bool {
@@ -40,8 +39,8 @@ struct CandidateWriter {
         return place.isPoint ? place.score > address.score : place.score >= address.score
     }
 
-    /// Addresses and places together, best first; of equal scores the place, then the address, then
-    /// points of interest.
+    /// Merges addresses and places, best first; places win ties against addresses, addresses
+    /// against points of interest.
     func candidates(
         _ found: inout LocatorFound, most: Int, isExplained: Bool, _ bytes: RawSpan
     ) -> [Candidate] {

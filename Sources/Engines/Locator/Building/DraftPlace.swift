@@ -4,59 +4,59 @@
 internal import Geometry
 internal import ICU
 
-/// A place on its way into the file.
+/// A place in a draft.
 struct DraftPlace {
     var kind: PlaceKind
     var settlement: SettlementKind = .other
     var name: String
     var asciiName = ""
     var alternateNames: [String] = []
-    /// Codes and abbreviations, the one to show first.
+    /// Codes and abbreviations, the displayed one first.
     var codes: [String] = []
-    /// Longitude and latitude.
+    /// Its longitude and latitude.
     var location: Coordinate
-    /// Around `location`; maxX may exceed 180 and minX fall below −180 where it crosses the
+    /// Extent around `location`; maxX may exceed 180 and minX fall below −180 across the
     /// antimeridian.
     var extent: Envelope
     var population: UInt64
     var id: UInt32
-    /// `FR`, `US.TX`, `US.TX.113`; empty for settlements.
+    /// Its code: `FR`, `US.TX`, `US.TX.113`; empty for settlements.
     var code = ""
-    /// The codes of what contains it, itself included for divisions; empty where unknown.
+    /// Codes of its divisions, for a division including itself; empty where unknown.
     var countryCode: String
     var regionCode = ""
     var subregionCode = ""
     var importance: UInt16 = 0
-    /// The towns of the addresses that it is.
+    /// The towns of addresses that correspond to it.
     var towns: [Int] = []
-    /// Of a settlement: its number in the gazetteer.
+    /// For a settlement, its number in the gazetteer.
     var settlementNumber: Int?
-    /// Of a point of interest: the number of its category and of the settlement that it lies in.
+    /// For a point of interest, the numbers of its category and of its settlement.
     var point: (category: Int, town: Int?, address: PointAddress?)?
     var origins = Origins()
     var languageNames: [NameInLanguage] = []
-    /// Of a point of interest.
+    /// For a point of interest, its category's name.
     var categoryName = ""
-    /// Of a region: names of its second-level divisions that are no places.
+    /// For a region, names of its second-level divisions that are no places.
     var partNames: [String] = []
 }
 
-/// Turns a gazetteer into places, most important first.
+/// Converts a gazetteer to places, most important first.
 struct PlaceDrafting {
     let gazetteer: Gazetteer
     private let kinds: Ranking.Kinds
     private let categoryNumbers: [String: Int]
     private(set) var places: [DraftPlace] = []
-    /// The divisions and countries the settlements are in, with what is known of them so far.
+    /// The divisions and countries of the settlements, with their aggregates so far.
     private var areas: [String: Area] = [:]
 
-    /// What the settlements tell about a division or country.
+    /// Aggregates of the settlements in a division or country.
     fileprivate struct Area {
         var population: UInt64 = 0
         var bounds = GeographicBounds()
-        /// The best settlement to stand for it: its seat, or else its largest.
+        /// The best representative settlement: its seat, or else its largest.
         var seat: (rank: UInt64, location: Coordinate) = (0, Coordinate(x: 0, y: 0))
-        /// The sum of unit vectors, weighted by population.
+        /// Sum of unit vectors, weighted by population.
         var sum = UnitVector(x: 0, y: 0, z: 0)
         var members: [Int] = []
         /// The sources of the settlements.
@@ -82,8 +82,8 @@ struct PlaceDrafting {
         sortPlaces()
     }
 
-    /// The names of second-level divisions without a settlement, by the code of their region, where
-    /// the region has settlements that do not say which division they are in.
+    /// Names of second-level divisions without a settlement, by the code of their region, where
+    /// some settlements of the region have no second-level code.
     private func partNames() -> [String: [String]] {
         var regions: Set<String> = []
         for place in places where place.subregionCode.isEmpty && !place.regionCode.isEmpty {
@@ -99,7 +99,7 @@ struct PlaceDrafting {
         return result
     }
 
-    /// In place, since there may be millions.
+    /// Sorts in place, since there may be millions.
     private mutating func sortPlaces() {
         let names = places.map { SortName($0.name) }
         let order = places.indices.sorted {
@@ -107,14 +107,14 @@ struct PlaceDrafting {
         }
         for number in places.indices {
             var from = order[number]
-            // What stood there before has been moved on.
+            // The previous element there has moved on.
             while from < number { from = order[from] }
             places.swapAt(number, from)
         }
     }
 
-    /// By importance, kind, category and people; of those that are equal by name, as ICU's root
-    /// collation orders them.
+    /// Orders by importance, kind, category and population; ties are broken by name, in ICU's root
+    /// collation.
     private static func precedes(
         _ first: (DraftPlace, SortName), _ second: (DraftPlace, SortName)
     ) -> Bool {
@@ -160,7 +160,8 @@ struct PlaceDrafting {
         }
     }
 
-    /// All have the least importance, so that they come after the settlements.
+    /// Adds a point of interest; all have the least importance, so that they follow the
+    /// settlements.
     private mutating func add(_ point: Gazetteer.PointOfInterest) {
         let region = point.country + "." + point.region
         let town = point.town.map { places[$0] }
@@ -190,7 +191,7 @@ struct PlaceDrafting {
         let told = gazetteer.areas[code]
         place.alternateNames = (seat?.alternateNames ?? []) + (told?.alternateNames ?? [])
         place.languageNames = told?.languageNames ?? []
-        // Of a division that no source has a record of, its settlements tell.
+        // A division without a record of its own takes the sources of its settlements.
         place.origins = told?.origins ?? area.origins
         switch kind {
         case .country: describe(&place, asCountry: code, area: area, seat: seat)
@@ -247,7 +248,7 @@ extension PlaceDrafting.Area {
     fileprivate mutating func add(
         _ settlement: Gazetteer.Settlement, member: Int, isCountry: Bool
     ) {
-        // A part of a town is counted with the town already.
+        // A part of a town is included in the town's population.
         if settlement.feature != .partOfTown { population += settlement.population }
         bounds.add(settlement.location)
         origins.add(settlement.origins.withoutIDs)
@@ -264,7 +265,7 @@ extension PlaceDrafting.Area {
         members.append(member)
     }
 
-    /// The settlement nearest to the middle of where the people live.
+    /// The settlement nearest to the centre of population.
     fileprivate func middle(of places: [DraftPlace]) -> Coordinate? {
         let length = (sum.x * sum.x + sum.y * sum.y + sum.z * sum.z).squareRoot()
         guard length > 0 else { return nil }

@@ -3,25 +3,25 @@
 
 internal import Geometry
 
-/// What the sources say, before it becomes a locator.
+/// The content of the sources before it becomes a locator.
 struct Gazetteer {
     /// A settlement.
     struct Settlement {
         var id: UInt32
         var name: String
-        /// Other writings of the name that count as the name itself.
+        /// A variant that counts as the name itself.
         var asciiName: String
         var alternateNames: [String]
         var location: Coordinate
         /// ISO 3166-1 alpha-2 in capitals; empty when unknown.
         var country: String
-        /// The first-level code inside the country; empty when unknown.
+        /// First-level code within the country; empty when unknown.
         var region: String
-        /// The second-level code inside the region; empty when unknown.
+        /// Second-level code within the region; empty when unknown.
         var subregion: String
         var feature: SettlementKind
         var population: UInt64
-        /// The towns of the addresses that it is.
+        /// The towns of addresses that correspond to it.
         var towns: [Int] = []
         var origins = Origins()
         var languageNames: [NameInLanguage] = []
@@ -56,13 +56,13 @@ struct Gazetteer {
         var extent: Envelope
         /// Its name; never empty.
         var category: String
-        /// The name of the town it is in, where a source or a border says so; else empty.
+        /// The name of its town, where a source or a border has it; else empty.
         var city: String
-        /// As of settlements.
+        /// Codes as of settlements.
         var country: String
         var region: String
         var population: UInt64
-        /// The settlement it is in, by number, once they are known.
+        /// The number of its settlement, once that is known.
         var town: Int?
         /// Its own street and house number, where a source has them.
         var address: PointAddress?
@@ -70,14 +70,14 @@ struct Gazetteer {
         var languageNames: [NameInLanguage] = []
     }
 
-    /// Where a division or country came from, and its names in languages.
+    /// The sources of a division or country, and its names by language.
     struct AreaNames {
         var origins = Origins()
         var alternateNames: [String] = []
         var languageNames: [NameInLanguage] = []
     }
 
-    /// A position for a division or country, from a source that has one.
+    /// The location of a division or country, from a source that has one.
     struct Seat {
         var location: Coordinate
         var extent: Envelope?
@@ -87,21 +87,21 @@ struct Gazetteer {
 
     var settlements: [Settlement] = []
     var points: [PointOfInterest] = []
-    /// The categories of points of interest, and what orders them: the less the earlier.
+    /// Ranks of the categories of points of interest, lower first.
     var categories: [String: Int] = [:]
     var regions: [String: Division] = [:]
     var subregions: [String: Division] = [:]
     var countries: [String: Country] = [:]
-    /// The points of interest of a name, folded, in a square.
+    /// The points of interest by folded name and grid square.
     var pointNumbers: [PointKey: [Int]] = [:]
     /// By code (`FR`, `US.TX`, `US.TX.113`).
     var seats: [String: Seat] = [:]
-    /// By code, where the borders of a country or first-level division are: for those without a
-    /// settlement.
+    /// Locations from the borders of countries and first-level divisions, by code: for those
+    /// without a settlement.
     var outlines: [String: Seat] = [:]
-    /// What sources that know a division or country say of it besides, by code.
+    /// Names and sources of divisions and countries, by code.
     var areas: [String: AreaNames] = [:]
-    /// Records of kinds that a locator does not hold (mountains, lakes …).
+    /// Number of records of unsupported kinds (mountains, lakes …).
     var ignoredCount = 0
 
     /// The categories in the order of the file.
@@ -111,7 +111,7 @@ struct Gazetteer {
     }
 }
 
-/// What sort of settlement a place is, by GeoNames' feature codes.
+/// The kind of a settlement, from GeoNames' feature codes.
 enum SettlementKind: UInt8 {
     /// The capital of a country (PPLC).
     case capital = 1

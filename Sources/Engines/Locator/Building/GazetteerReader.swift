@@ -6,23 +6,23 @@ internal import FoundationEssentials
 internal import Geometry
 internal import Platform
 
-/// Reads gazetteer files into a ``Gazetteer``; lines it cannot use are kept as rejections.
+/// Reads gazetteer files into a ``Gazetteer``; unusable lines are kept as rejections.
 struct GazetteerReader {
     var gazetteer = Gazetteer()
     var rejected: [RejectedLine] = []
     var rejectedCount = 0
-    /// What was taken of which sources.
+    /// Counts of records by source.
     var tally = SourceTally()
-    /// Files of alternate names, which are read when all places are known, and their sources.
+    /// Files of alternate names with their sources, which are read when all places are known.
     private(set) var waiting: [(path: String, source: UInt16)] = []
     private var seenIDs: Set<UInt32> = []
     var path = ""
     var lineNumber = 0
 
-    /// The longest name that is taken, in bytes.
+    /// Limit of a name, in bytes.
     static let longestName = 400
 
-    /// Reads one file, or sets one of alternate names aside; `progress` hears of every 10,000th
+    /// Reads one file, or defers one of alternate names; `progress` is called at every 10,000th
     /// line and may throw to stop.
     mutating func read(
         _ path: String, progress: (Int) throws(Failure) -> Void
@@ -32,7 +32,7 @@ struct GazetteerReader {
         }
     }
 
-    /// Gives the lines of a file to `body`.
+    /// Passes the lines of a file to `body`.
     mutating func reading(
         _ path: String, _ body: (inout Self, inout TextLines) throws -> Void
     ) throws(Failure) {
@@ -85,7 +85,7 @@ struct GazetteerReader {
             }
             if !found.hasHeader { take(Record(layout: found, fields: fields)) }
         }
-        if layout == nil { throw Failure(.unreadable, "'\(path)' holds no record") }
+        if layout == nil { throw Failure(.unreadable, "'\(path)' has no record") }
     }
 
     mutating func reject(_ reason: String) {
@@ -151,13 +151,13 @@ struct GazetteerReader {
         Origin(source: tally.source, id: SourceIdentifier(number: id))
     }
 
-    /// Counts a record of a division or country and keeps where it came from.
+    /// Counts a record of a division or country and keeps its source.
     private mutating func note(_ code: String, id: UInt32) {
         gazetteer.areas[code, default: Gazetteer.AreaNames()].origins.add(origin(id))
         tally.count()
     }
 
-    /// Takes the position of a country, region or subregion (feature class A).
+    /// Records the location of a country, region or subregion (feature class A).
     private mutating func takeSeat(
         _ record: Record, id: UInt32, code: String, country: String, seat: Gazetteer.Seat
     ) {
@@ -204,7 +204,7 @@ struct GazetteerReader {
     }
 }
 
-/// Why one record cannot be used.
+/// The reason why a record is unusable.
 struct Unusable: Error {
     var reason: String
     init(_ reason: String) { self.reason = reason }
@@ -264,7 +264,7 @@ struct Record {
         return value
     }
 
-    /// The position of a division or country; nil when the source has no columns for it.
+    /// The location of a division or country; nil when the source has no columns for it.
     func seat() throws(Unusable) -> Gazetteer.Seat? {
         guard !text(.latitude).isEmpty else { return nil }
         var extent: Envelope?

@@ -3,11 +3,11 @@
 
 internal import Glibc
 
-/// How well known a place is, from 0 to 65,535, from its population and kind alone.
+/// The importance of a place, from 0 to 65,535, from its population and kind alone.
 ///
-/// A tenth of the decimal logarithm of the population (a million is 0.6), plus or minus what the
-/// kind is worth, times 65,535. Countries stand above cities of the same population, regions a
-/// little below: who writes `New York` more often means the city.
+/// A tenth of the decimal logarithm of the population (a million is 0.6), plus or minus a term for
+/// the kind, times 65,535. Countries rank above cities of the same population, regions a little
+/// below: `New York` more often means the city.
 enum Importance {
     static func of(
         kind: PlaceKind, settlement: SettlementKind, population: UInt64, _ kinds: Ranking.Kinds
@@ -37,7 +37,7 @@ enum Importance {
         return quantised(log10(people) / 10 + bonus)
     }
 
-    /// A share of one as an importance.
+    /// A fraction of one as an importance.
     static func quantised(_ share: Double) -> UInt16 {
         UInt16((min(max(share, 0), 1) * 65_535).rounded())
     }

@@ -3,21 +3,21 @@
 
 internal import ICU
 
-/// Names of other scripts in Latin letters, as people who cannot write the script type them.
+/// Romanisation of names in other scripts, for input without them.
 enum LatinWriting {
-    /// The text in Latin letters, syllables of Chinese characters apart; nil where it has no letter
-    /// of another script, or ICU has no way to write it.
+    /// The text in Latin letters, syllables of Chinese characters separate; nil where it has no
+    /// letter of another script, or ICU has no transliteration.
     ///
-    /// - Parameter country: ISO 3166-1 alpha-2 of the place that is named, empty where none is:
-    ///   Cyrillic is written as its language has it, and Japanese places have no Chinese readings.
+    /// - Parameter country: ISO 3166-1 alpha-2 of the named place, empty for none: it selects the
+    ///   language of Cyrillic, and suppresses Chinese readings of Japanese places.
     static func latin(_ text: String, country: String = "") -> String? {
         guard let script = script(of: text) else { return nil }
         if script == .han, country == "JP" { return nil }
         return transliterator(script, country)?.transliterated(text)
     }
 
-    /// The same as further folded names: the words, for Chinese characters also as one word, for
-    /// Cyrillic also letter by letter (ISO 9).
+    /// Romanised names, folded: the words, for Chinese characters also as one word, for Cyrillic
+    /// also letter by letter (ISO 9).
     static func keys(_ text: String, country: String) -> [[UInt8]] {
         guard let script = script(of: text), let latin = latin(text, country: country) else {
             return []

@@ -7,43 +7,39 @@ internal import Platform
 
 /// Builds locator files from gazetteers.
 ///
-/// The same sources give the same bytes, and so the same name. Sources are tab-separated UTF-8,
-/// plain or gzip: GeoNames' dump layout (`cities15000.txt`), `admin1CodesASCII.txt`,
-/// `admin2Codes.txt` and `countryInfo.txt`, or tables whose first line names their columns
-/// (`Docs/locator.md`). Which is which is seen from the first line. Tables of addresses are
-/// delimited text in a layout that a file of columns states.
+/// The build is deterministic: equal sources give equal bytes, and so the same name. Sources are
+/// tab-separated UTF-8, plain or gzip: GeoNames' dump layout (`cities15000.txt`),
+/// `admin1CodesASCII.txt`, `admin2Codes.txt` and `countryInfo.txt`, or tables with column names in
+/// their first line (`Docs/locator.md`). The first line identifies the layout. Tables of addresses
+/// are delimited text in the layout of a file of columns.
 public enum LocatorBuilder {
-    /// Reads a source that is no text into the draft; `progress` hears of features read and may
+    /// Reads a vector file into the draft; `progress` is called with the number of features and may
     /// throw to stop.
     ///
-    /// Given by those who can read vector files, so that a locator is opened without what reads
-    /// them.
+    /// Injected by the caller, so that opening a locator does not link vector formats.
     public typealias VectorReader = (
         _ path: String, _ draft: inout LocatorDraft, _ progress: (Int) throws(Failure) -> Void
     ) throws(Failure) -> Void
 
-    /// How many rejected lines are kept with their reasons; all are counted.
+    /// Limit of rejected lines kept with their reasons; all are counted.
     public static let longestRejectionList = 100
 
-    /// Reads every source, builds the file beside its final place and puts it there whole, as
-    /// `<directory>/<sha256>/locator.bin`; an existing one of that name is left as it is.
+    /// Reads every source, builds the file next to its final place and moves it there as
+    /// `<directory>/<sha256>/locator.bin`; an existing file of that name is kept.
     ///
     /// - Parameters:
     ///   - sources: Files, or directories whose `.tsv`, `.txt`, `.csv` and `.gz` files are read in
-    ///     the
-    ///     order of their names. Where two records have one id the first counts.
-    ///   - columns: Files that state the columns of further tables of addresses and vector layers,
-    ///     tried before those
-    ///     that come with the program.
+    ///     the order of their names. The first of two records with one id counts.
+    ///   - columns: Files with the columns of further tables of addresses and vector layers, tried
+    ///     before those that ship with the program.
     ///   - constants: `field=text` for fields of addresses that the sources lack.
-    ///   - ranking: A file of the ranking model (`Docs/locator-ranking.md`), carried inside the
-    ///     locator; nil for the one that comes with the program.
-    ///   - sourceNames: How sources are called in the file, by path, where that is not the last
+    ///   - ranking: A file of the ranking model (`Docs/locator-ranking.md`), embedded in the
+    ///     locator; nil for the default one.
+    ///   - sourceNames: Names of sources in the file, by path, where they differ from the last
     ///     component of the path.
     ///   - vectors: Reads vector files; without it they are refused.
-    ///   - directory: The directory of all locators; made when missing.
-    ///   - progress: Told what is being done, on the calling thread; throwing stops the build and
-    ///     leaves nothing behind.
+    ///   - directory: The directory of all locators; created when missing.
+    ///   - progress: Called on the calling thread; throwing stops the build and leaves no file.
     /// - Throws: `unreadable` for a source that is missing or has no known layout,
     ///   `invalidParameter` when no place is left, `tooLarge`, `noSpace`.
     public static func build(
@@ -75,7 +71,7 @@ public enum LocatorBuilder {
             if !isText(file) {
                 guard let vectors else {
                     throw Failure(
-                        .unreadable, "'\(file)' is no text, and vector files are not read")
+                        .unreadable, "'\(file)' is not text; vector files are not supported")
                 }
                 try vectors(file, &draft) { features throws(Failure) in
                     try progress(
@@ -136,12 +132,12 @@ public enum LocatorBuilder {
             ignoredCount: reader.gazetteer.ignoredCount)
     }
 
-    /// What a source is called in the file: nothing that differs from one machine to another.
+    /// The name of a source in the file, independent of the machine.
     private static func name(
         of path: String, called other: String?
     ) throws(Failure) -> String {
         let last = path.split(separator: "/").last.map(String.init) ?? path
-        // What is packed is the same source.
+        // A compressed file is the same source.
         let name = other ?? (last.hasSuffix(".gz") ? String(last.dropLast(3)) : last)
         guard name.utf8.count <= 255 else {
             throw Failure(
@@ -150,7 +146,7 @@ public enum LocatorBuilder {
         return name
     }
 
-    /// What a file of columns is for: addresses, or areas.
+    /// Parses a file of columns: for addresses, or for areas.
     private static func read(
         columns path: String
     ) throws(Failure) -> (addresses: AddressColumns?, areas: AreaColumns?, named: NamedColumns?) {
@@ -210,7 +206,7 @@ public enum LocatorBuilder {
             }
             files += wanted.sorted().map { source + "/" + $0 }
         }
-        guard !files.isEmpty else { throw Failure(.invalidParameter, "no source was given") }
+        guard !files.isEmpty else { throw Failure(.invalidParameter, "the source list is empty") }
         guard files.count <= LocatorSource.most else {
             throw Failure(
                 .tooLarge, "\(files.count) sources; expected at most \(LocatorSource.most)")
@@ -241,52 +237,51 @@ public enum LocatorBuilder {
     }
 }
 
-/// What a build is doing.
+/// The progress of a build.
 public struct LocatorBuildProgress: Hashable, Sendable {
-    /// For people: `reading cities15000.txt, line 10000`.
+    /// The present step, for display: `reading cities15000.txt, line 10000`.
     public var step: String
-    /// How much is done, 0…1, by estimate; never falls.
+    /// Estimated fraction done, 0…1; never falls.
     public var share: Double
 }
 
-/// What a build made.
+/// The result of a build.
 public struct BuiltLocator: Hashable, Sendable {
     /// The SHA-256 of the file.
     public var id: ContentID
-    /// Settlements, points of interest, regions and countries together.
+    /// Number of settlements, points of interest, regions and countries together.
     public var placeCount: Int
-    /// Streets, each counted once in every postcode of every town.
+    /// Number of streets, counted per postcode of every town.
     public var streetCount: Int
-    /// How many of the places are points of interest.
+    /// Number of points of interest among the places.
     public var pointCount: Int
-    /// House numbers, as the sources have them.
+    /// Number of house numbers in the sources.
     public var houseCount: Int
-    /// Lines of streets, each counted once in every postcode along it.
+    /// Number of lines of streets, counted per postcode along them.
     public var segmentCount: Int
-    /// Countries and first-level divisions with borders.
+    /// Number of countries and first-level divisions with borders.
     public var areaCount: Int
-    /// What it was built from, in the order of the build.
+    /// Its sources, in the order of the build.
     public var sources: [LocatorSource]
     /// The size of the file.
     public var byteCount: Int
-    /// The first ``LocatorBuilder/longestRejectionList`` lines that could not be used.
+    /// The first ``LocatorBuilder/longestRejectionList`` unusable lines.
     public var rejected: [RejectedLine]
-    /// How many lines could not be used.
+    /// Number of unusable lines.
     public var rejectedCount: Int
-    /// How many records were left out because a locator does not hold their kind (mountains,
-    /// lakes).
+    /// Number of records of unsupported kinds (mountains, lakes).
     public var ignoredCount: Int
 }
 
-/// A line of a source that could not be used.
+/// An unusable line of a source.
 public struct RejectedLine: Hashable, Sendable, CustomStringConvertible {
     /// The file.
     public var source: String
-    /// Counted from 1.
+    /// Line number, from 1.
     public var line: Int
-    /// What is wrong with it.
+    /// Why it is unusable.
     public var reason: String
 
-    /// `cities.txt:17: the name is empty`.
+    /// The line with its reason: `cities.txt:17: the name is empty`.
     public var description: String { "\(source):\(line): \(reason)" }
 }

@@ -5,20 +5,20 @@ internal import CairnModel
 public import Geometry
 
 extension LocatorDraft {
-    /// A line along which houses are numbered between houses that are known (`addr:interpolation`
-    /// of OpenStreetMap).
+    /// A line of interpolated house numbers between known houses (`addr:interpolation` of
+    /// OpenStreetMap).
     ///
-    /// Which side of the street it is on is not known.
+    /// Its side of the street is unknown.
     public struct Interpolation: Sendable {
-        /// `even`, `odd`, `all`, `alphabetic`, or the step from one number to the next, 1 to
+        /// `even`, `odd`, `all`, `alphabetic`, or the difference of consecutive numbers, 1 to
         /// 65,535.
         public var kind: String
-        /// Longitude and latitude; it begins and ends at a house.
+        /// Longitude and latitude; it starts and ends at a house.
         public var line: [Coordinate]
-        /// May be empty where its houses say their street.
+        /// The street; may be empty where its houses have one.
         public var street: String
 
-        /// A line as its source has it.
+        /// Creates an interpolation.
         public init(kind: String, line: [Coordinate], street: String) {
             self.kind = kind
             self.line = line
@@ -26,29 +26,28 @@ extension LocatorDraft {
         }
     }
 
-    /// A position as the file has it, in 10⁻⁷ degrees.
+    /// A position as stored, in 10⁻⁷ degrees.
     struct PlaceKey: Hashable {
         private let x: Int64
         private let y: Int64
 
-        /// On the Earth.
+        /// The key of a position on the Earth.
         init(_ location: Coordinate) {
             x = Int64((location.x * 1e7).rounded())
             y = Int64((location.y * 1e7).rounded())
         }
     }
 
-    /// One on its way, with where its source has it.
+    /// A pending interpolation, with its place in the source.
     struct PendingInterpolation {
         var way: Interpolation
         var source: String
         var number: Int
-        /// Which of the build's sources it is, for origins.
+        /// Number of its source in the build, for origins.
         var origin: UInt16
     }
 
-    /// Takes a line, whose houses may come before or after it; `source` and `number` say where it
-    /// stands, for people.
+    /// Adds a line, before or after its houses; `source` and `number` locate it for error messages.
     ///
     /// It is rejected and counted where it has more than ``mostVertices``.
     public mutating func add(_ way: Interpolation, source: String, number: Int) {
@@ -66,7 +65,7 @@ extension LocatorDraft {
                 way: way, source: source, number: number, origin: tally.source))
     }
 
-    /// Keeps the number of a house whose street only a line along it may tell.
+    /// Records the number of a house without a street, which a line along it may supply.
     public mutating func addNumber(_ text: String, at location: Coordinate) {
         guard Self.isOnEarth(location),
             let house = try? AddressReader.house(text, suffix: "")
@@ -74,8 +73,8 @@ extension LocatorDraft {
         streetless[PlaceKey(location)] = house.number
     }
 
-    /// Makes lines with numbers of all interpolations, between each two houses along them; rejects
-    /// those whose ends are no houses, or disagree.
+    /// Converts all interpolations to lines with numbers, one between each pair of consecutive
+    /// houses; rejects those whose ends are no houses, or disagree.
     mutating func settleInterpolations() {
         guard !interpolations.isEmpty else { return }
         var wanted: Set<PlaceKey> = []
@@ -131,7 +130,7 @@ extension LocatorDraft {
             throw Unusable("it is on '\(way.street)', its houses on '\(known.street)'")
         }
         let street = known?.street ?? way.street
-        guard !street.isEmpty else { throw Unusable("neither it nor its houses say their street") }
+        guard !street.isEmpty else { throw Unusable("neither it nor its houses have a street") }
         var result: [Feature] = []
         for (first, second) in zip(stops, stops.dropFirst()) {
             let range = try Self.range(way.kind, step, first.number, second.number)
@@ -149,7 +148,7 @@ extension LocatorDraft {
             feature.position = .line(line, left: side, right: side)
             (feature.source, feature.number) = (pending.source, pending.number)
             feature.origin = pending.origin
-            // Its houses' line, not the street's.
+            // It is the line of its houses, not of the street.
             feature.isApart = true
             result.append(feature)
         }
@@ -162,7 +161,7 @@ extension LocatorDraft {
                 == Folder.fold(right, partingApostrophes: true).bytes
     }
 
-    /// The number that a text is; nil for anything but digits of one from 1 on.
+    /// Parses a positive number of digits only; nil for anything else.
     private static func step(_ text: String) -> UInt16? {
         let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
         guard text.utf8.allSatisfy(digits.contains), let step = UInt16(text), step > 0 else {
@@ -180,7 +179,7 @@ extension LocatorDraft {
             case _ where steps != nil: steps == true && from != to
             case "even": from % 2 == 0 && to % 2 == 0 && from != to
             case "odd": from % 2 == 1 && to % 2 == 1 && from != to
-            // Letters count, the number stays.
+            // The letters increase, the number is constant.
             case "alphabetic": from == to
             default: from != to
             }

@@ -6,32 +6,32 @@ public import Geometry
 extension LocatorDraft {
     /// A settlement of a vector source.
     public struct Place {
-        /// How it is usually called.
+        /// Its usual name.
         public var name: String
         /// Other names.
         public var alternateNames: [String]
         /// Longitude and latitude.
         public var location: Coordinate
-        /// How many live there; 0 when unknown.
+        /// Population; 0 when unknown.
         public var population: UInt64
         /// Whether it is a part of a town.
         public var isPart: Bool
         /// Whether it is the capital of its country.
         public var isCapital: Bool
-        /// The code of the first-level division; empty for the one around.
+        /// Code of the first-level division; empty for the one around.
         public var region = ""
-        /// Alpha-2 of the country; empty for the one around.
+        /// Alpha-2 code of the country; empty for the one around.
         public var country = ""
-        /// Its number in the source; 0 when unknown.
+        /// Its id in the source; 0 when unknown.
         public var id: UInt32 = 0
-        /// What the source calls it.
+        /// Its identifier in the source.
         public var identifier = SourceIdentifier.none
-        /// Its names in languages; each is among the other names, or the usual one, as well.
+        /// Its names by language; each is also its usual name or among the other names.
         public var languageNames: [NameInLanguage] = []
         var source: UInt16 = 0
         var origin: Origin { Origin(source: source, id: identifier) }
 
-        /// Makes a settlement.
+        /// Creates a settlement.
         public init(
             name: String, alternateNames: [String] = [], location: Coordinate,
             population: UInt64 = 0, isPart: Bool = false, isCapital: Bool = false
@@ -47,11 +47,11 @@ extension LocatorDraft {
 }
 
 extension Gazetteer {
-    /// Adds settlements; one that another source has already gives that one its names and people.
+    /// Adds settlements; a duplicate from another source is merged into the known one, with its
+    /// names and population.
     ///
-    /// The same is one that is a part of a town as the other is, or is none as the other, bears one
-    /// of its names, is not known to be in another country, and lies within 10 km: the nearest
-    /// such.
+    /// A duplicate is equally a part of a town or not, has a common name, is not known to be in
+    /// another country, and is within 10 km; the nearest one counts.
     mutating func add(
         _ places: [LocatorDraft.Place], in borders: BorderDraft, country fallback: String
     ) {
@@ -116,6 +116,6 @@ extension Gazetteer {
         }
     }
 
-    /// How near two settlements of one name are the same.
+    /// Distance within which settlements of one name are duplicates, in metres.
     private static var sameMeters: Double { 10_000 }
 }

@@ -4,46 +4,46 @@
 public import Geometry
 
 extension LocatorDraft {
-    /// A shop, station, mountain: something with a name where nobody need live.
+    /// A named feature that need not be inhabited: a shop, station, mountain.
     public struct PointOfInterest {
-        /// How it is usually called.
+        /// Its usual name.
         public var name: String
         /// Other names.
         public var alternateNames: [String] = []
         /// Longitude and latitude.
         public var location: Coordinate
-        /// Around it; longitude and latitude.
+        /// Its extent, longitude and latitude.
         public var extent: Envelope
-        /// What it is, as it is shown and asked for; `Other` where unknown.
+        /// Its category, as displayed and queried; `Other` where unknown.
         public var category: String
-        /// Of points of one name that nothing else orders, those of less come first.
+        /// Tie-break between points of one name, lower first.
         public var categoryRank = Int.max
-        /// The town as the source says; empty for the one around.
+        /// The town in the source; empty for the one around.
         public var city = ""
-        /// The code of the first-level division; empty for the one around.
+        /// Code of the first-level division; empty for the one around.
         public var region = ""
         /// Alpha-2; empty for the one around.
         public var country = ""
-        /// How many people belong to it; 0 when unknown.
+        /// Population; 0 when unknown.
         public var population: UInt64 = 0
-        /// Its number in the source; 0 when unknown.
+        /// Its id in the source; 0 when unknown.
         public var id: UInt32 = 0
-        /// What the source calls it.
+        /// Its identifier in the source.
         public var identifier = SourceIdentifier.none
-        /// Its names in languages; each is among the other names, or the usual one, as well.
+        /// Its names by language; each is also its usual name or among the other names.
         public var languageNames: [NameInLanguage] = []
         /// Its own street and house number.
         public var address: PointAddress?
         var source: UInt16 = 0
         var origin: Origin { Origin(source: source, id: identifier) }
 
-        /// The category of what has none.
+        /// The category of a point without one.
         public static let unknownCategory = "Other"
-        /// How far the extent of something without one reaches to every side.
+        /// Half the side of a default extent, in metres.
         private static let reachMeters = 100.0
 
-        /// At a point of the first of its shapes, all in longitude and latitude; nil for shapes
-        /// without a position there.
+        /// Creates a point at a position of the first of its shapes, all in longitude and latitude;
+        /// nil for shapes without a position there.
         public init?(name: String, category: String, shapes: [Shape]) {
             guard let shape = shapes.first, let location = shape.pointOnSurface,
                 abs(location.x) <= 180, abs(location.y) <= 90
@@ -56,7 +56,7 @@ extension LocatorDraft {
             if box.isFinite, abs(box.minX) <= 180, abs(box.maxX) <= 180 { extent.include(box) }
         }
 
-        /// What keeps it from being used; nil for nothing.
+        /// Why it is unusable; nil when it is usable.
         var fault: String? {
             if name.isEmpty { return "the name is empty" }
             if name.utf8.count > AddressReader.longestName {
@@ -70,10 +70,11 @@ extension LocatorDraft {
 }
 
 extension Gazetteer {
-    /// Adds a point of interest; one that another source has already gives that one its names.
+    /// Adds a point of interest; a duplicate from another source is merged into the known one, with
+    /// its names.
     ///
-    /// The same is one that bears one of its names, has its category or one of them none, and lies
-    /// within 200 m or in the other's extent.
+    /// A duplicate has a common name, an equal or missing category, and is within 200 m or in the
+    /// other's extent.
     mutating func add(
         _ point: LocatorDraft.PointOfInterest, in borders: BorderDraft, near grid: SettlementGrid,
         country fallback: String
@@ -150,7 +151,7 @@ extension Gazetteer {
         return nil
     }
 
-    /// Gives points of interest that name their town a settlement of that name near them, else a
+    /// Links points of interest with a town's name to a nearby settlement of that name, else to a
     /// new one.
     mutating func settlePoints() {
         pointNumbers = [:]
@@ -168,7 +169,7 @@ extension Gazetteer {
             if let town {
                 if point.country.isEmpty { points[number].country = settlements[town].country }
                 if point.region.isEmpty { points[number].region = settlements[town].region }
-                // A town that only points of interest name came from all that name it.
+                // A town known from points of interest only has the origins of all of them.
                 if made.contains(town) { settlements[town].origins.add(point.origins.withoutIDs) }
                 continue
             }
@@ -186,14 +187,14 @@ extension Gazetteer {
 }
 
 extension Envelope {
-    /// Makes it enclose another as well.
+    /// Enlarges the extent to include another.
     fileprivate mutating func include(_ other: Envelope) {
         extend(to: Coordinate(x: other.minX, y: other.minY))
         extend(to: Coordinate(x: other.maxX, y: other.maxY))
     }
 }
 
-/// Where names of points of interest stand: squares of a tenth of a degree.
+/// The grid square of a name of a point of interest, of a tenth of a degree.
 struct PointKey: Hashable {
     var name: [UInt8]
     var x: Int

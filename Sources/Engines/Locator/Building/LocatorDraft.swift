@@ -4,12 +4,12 @@
 public import CairnModel
 public import Geometry
 
-/// What vector sources say, on its way into a locator.
+/// The content of vector sources, before it becomes a locator.
 ///
 /// A ``LocatorBuilder/VectorReader`` fills it with features in longitude and latitude, WGS 84; the
-/// builder gives those without a town the nearest settlement of the gazetteers.
+/// builder links those without a town to the nearest settlement of the gazetteers.
 public struct LocatorDraft {
-    /// Where a layer's features have what a locator needs.
+    /// The layout of a layer of addresses.
     public struct Layout: Sendable {
         fileprivate var columns: AddressColumns
         var form: SourceForm {
@@ -17,7 +17,7 @@ public struct LocatorDraft {
         }
         fileprivate var positions: [AddressField: Int]
 
-        /// The places of the fields that are needed.
+        /// The indices of the required fields.
         public var fields: [Int] { positions.values.sorted() }
     }
 
@@ -36,7 +36,7 @@ public struct LocatorDraft {
         var source: String
         var number: Int
         var origin: UInt16
-        /// Whether a line may lie above or below what it crosses, or is no street's own.
+        /// Whether a line may be above or below the streets it crosses, or is no street's own.
         var isApart = false
 
         var location: Coordinate {
@@ -49,7 +49,7 @@ public struct LocatorDraft {
 
     private let columns: [AddressColumns]
     var features: [Feature] = []
-    /// Lines with numbers between houses, and the numbers of houses without a street.
+    /// Pending interpolations, and the numbers of houses without a street.
     var interpolations: [PendingInterpolation] = []
     var streetless: [PlaceKey: UInt32] = [:]
     private var places: [Place] = []
@@ -60,14 +60,14 @@ public struct LocatorDraft {
     private(set) var rejected: [RejectedLine] = []
     private(set) var rejectedCount = 0
 
-    /// The most vertices that a line may have.
+    /// Limit of vertices in a line.
     public static let mostVertices = 100_000
-    /// The most categories that points of interest may have together.
+    /// Limit of categories of all points of interest together.
     public static let mostCategories = 1_000
     private var categories: Set<String> = []
-    /// What was taken of which sources.
+    /// Counts of records by source.
     var tally = SourceTally()
-    /// How far from a settlement something may be to lie in it.
+    /// Distance of a feature from its settlement, at most, in metres.
     static let townReachMeters = 20_000.0
 
     init(
@@ -79,8 +79,8 @@ public struct LocatorDraft {
         self.namedColumns = namedColumns
     }
 
-    /// What a layer with these fields holds, by the first file of columns that fits, first those of
-    /// areas and of named features; nil for none.
+    /// The layout of a layer with these fields, by the first matching file of columns, those of
+    /// areas and named features first; nil for none.
     public func layout(fields: [String]) -> LayerLayout? {
         for columns in areaColumns {
             if let layout = columns.layout(fields: fields) { return .areas(layout) }
@@ -93,40 +93,40 @@ public struct LocatorDraft {
             guard let positions = columns.layout(fields: fields) else { continue }
             let layout = Layout(columns: columns, positions: positions)
             if !columns.isShipped { return .addresses(layout) }
-            // Tables of other providers know a street by this name as well.
+            // Other providers' tables have a field of this name for the street, too.
             if positions.count > best?.positions.count ?? 0 { best = layout }
         }
         return best.map { .addresses($0) }
     }
 
-    /// The layout of features whose fields are the street, number, suffix, city, postcode, region
-    /// and country, in this order.
+    /// The layout of features with the fields street, number, suffix, city, postcode, region and
+    /// country, in this order.
     public var plainLayout: Layout {
         let fields: [AddressField] = [
             .street, .number, .suffix, .city, .postal, .region, .country,
         ]
         var positions: [AddressField: Int] = [:]
         for (number, field) in fields.enumerated() { positions[field] = number }
-        // The last of the shipped ones has these fields alone, and the constants of the build.
+        // The last default layout has these fields alone, and the constants of the build.
         return Layout(columns: columns[columns.count - 1], positions: positions)
     }
 
-    /// Takes a settlement.
+    /// Adds a settlement.
     public mutating func add(_ place: Place) {
         var place = place
         place.source = tally.source
         places.append(place)
     }
 
-    /// Says that the source being read is an extract of OpenStreetMap.
+    /// Marks the present source as an extract of OpenStreetMap.
     public mutating func readOpenStreetMap() { tally.read(as: .openStreetMap) }
 
-    /// Takes borders, or counts them as rejected.
+    /// Adds an area, or counts it as rejected.
     ///
     /// - Parameters:
-    ///   - source: The file, for people.
-    ///   - number: The feature's place in it, from 1.
-    ///   - area: Makes the area.
+    ///   - source: The file, for error messages.
+    ///   - number: The number of the feature in it, from 1.
+    ///   - area: Creates the area.
     public mutating func add(
         source: String, number: Int, _ area: () throws(Failure) -> Area
     ) {
@@ -140,8 +140,8 @@ public struct LocatorDraft {
         }
     }
 
-    /// Takes a point of interest, or counts it as rejected; `source` and `number` say where it
-    /// stands, for people.
+    /// Adds a point of interest, or counts it as rejected; `source` and `number` locate it for
+    /// error messages.
     public mutating func add(_ point: PointOfInterest, source: String, number: Int) {
         if let reason = point.fault {
             return reject(reason, source: source, number: number)
@@ -157,17 +157,16 @@ public struct LocatorDraft {
         points.append(point)
     }
 
-    /// Takes one feature, or counts it as rejected.
+    /// Adds one feature, or counts it as rejected.
     ///
     /// - Parameters:
     ///   - shapes: Its geometry, longitude and latitude.
-    ///   - layout: Its layer's.
-    ///   - source: The file, for people.
-    ///   - number: The feature's place in it, from 1.
-    ///   - isApart: Whether a line may lie above or below those it crosses, and so meets them only
-    ///     at
-    ///     vertices in common.
-    ///   - text: The text of the field at a place, without outer blanks; empty for none.
+    ///   - layout: The layout of its layer.
+    ///   - source: The file, for error messages.
+    ///   - number: The number of the feature in it, from 1.
+    ///   - isApart: Whether a line may be above or below those it crosses, and so meets them only
+    ///     at common vertices.
+    ///   - text: The text of a field by index, trimmed; empty for none.
     public mutating func take(
         _ shapes: [Shape], _ layout: Layout, source: String, number: Int, isApart: Bool = false,
         text: (Int) -> String
@@ -186,7 +185,7 @@ public struct LocatorDraft {
         }
     }
 
-    /// Counts a feature that cannot be used.
+    /// Counts an unusable feature.
     public mutating func reject(_ reason: String, source: String, number: Int) {
         rejectedCount += 1
         guard rejected.count < LocatorBuilder.longestRejectionList else { return }
@@ -253,7 +252,7 @@ public struct LocatorDraft {
         _ from: AddressField, _ fromText: String, _ to: AddressField, _ toText: String
     ) throws(Unusable) -> AddressRange? {
         func number(_ field: AddressField, _ text: String) throws(Unusable) -> UInt32? {
-            // Cities write -1 for none.
+            // Some cities write -1 for none.
             guard !text.isEmpty, text.first != "-" || Double(text) == nil else { return nil }
             let whole = text.hasSuffix(".0") ? String(text.dropLast(2)) : text
             guard let number = UInt32(whole), number <= AddressGazetteer.mostNumber else {
@@ -275,11 +274,11 @@ public struct LocatorDraft {
         location.isFinite && abs(location.x) <= 180 && abs(location.y) <= 90
     }
 
-    /// Gives all features their towns and adds them to the tables' addresses; returns the borders.
+    /// Assigns towns to all features and adds them to the tables' addresses; returns the borders.
     ///
-    /// First it gives its settlements, and the names of its countries and divisions, to the
-    /// gazetteer, and to what has no country or region that of the area around it. Throws `Failure`
-    /// (`tooLarge`) for more borders than a file may have.
+    /// First it adds its settlements, and the names of its countries and divisions, to the
+    /// gazetteer, and fills in missing countries and regions from the areas around. Throws
+    /// `Failure` (`tooLarge`) for more borders than a file may have.
     mutating func settle(
         into addresses: inout AddressGazetteer, near gazetteer: inout Gazetteer
     ) throws(Failure) -> BorderDraft {

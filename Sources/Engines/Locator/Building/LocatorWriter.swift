@@ -5,7 +5,7 @@ internal import CairnModel
 internal import Geometry
 internal import Platform
 
-/// Lays the parts of a locator out as the bytes of its file.
+/// Encodes the parts of a locator as its file.
 struct LocatorWriter {
     private let places: [DraftPlace]
     private let addresses: AddressGazetteer
@@ -20,10 +20,10 @@ struct LocatorWriter {
     private var textOffsets: [String: UInt32] = [:]
     private var sections: [LocatorLayout.Section: [UInt8]] = [:]
 
-    /// The whole file; throws `Failure` (`tooLarge`) when offsets would not fit 32 bits.
+    /// The whole file; throws `Failure` (`tooLarge`) for offsets beyond 32 bits.
     ///
-    /// `addresses` are settled; `categories` and `sources` are those that points of interest and
-    /// origins have the numbers of.
+    /// `addresses` are settled; `categories` and `sources` are in the order of their numbers in
+    /// points of interest and origins.
     static func bytes(
         for places: [DraftPlace], addresses: AddressGazetteer = AddressGazetteer(),
         borders: BorderDraft? = nil, categories: [String] = [], sources: [LocatorSource] = [],
@@ -121,7 +121,7 @@ struct LocatorWriter {
         sections[.placeKeys] = keys.bytes
     }
 
-    /// How far the extent reaches west, south, east and north of the place, in degrees.
+    /// Distances of the extent's sides from the place: west, south, east and north, in degrees.
     private static func deltas(of place: DraftPlace) -> [Double] {
         let (location, extent) = (place.location, place.extent)
         let turn =
@@ -230,7 +230,7 @@ struct LocatorWriter {
         return writer.bytes
     }
 
-    /// The weights of the keys, then their maxima by 16, and so on up to a single one.
+    /// The weights of the keys, then the maximum of every 16, and so on up to a single one.
     private static func weights(_ keys: [UInt16]) -> [UInt8] {
         var writer = ByteWriter(capacity: keys.count * 3)
         var level = keys
@@ -256,7 +256,7 @@ struct LocatorWriter {
         Array((Array(code.utf8) + [UInt8](repeating: 0, count: count)).prefix(count))
     }
 
-    /// Header, table of sections, sections; each begins at a multiple of eight.
+    /// Header, table of sections, sections; each starts at a multiple of eight.
     private func assemble() -> [UInt8] {
         var body = ByteWriter()
         var entries = ByteWriter()
@@ -284,7 +284,7 @@ struct LocatorWriter {
         file.append(ranking.offset)
         file.append(ranking.count)
         file.append([UInt8](repeating: 0, count: 16))
-        // The header's own checksum, over the 60 bytes before it.
+        // The header's own checksum, over the preceding 60 bytes.
         var headerChecksum = CRC32C()
         headerChecksum.update(file.bytes)
         file.append(headerChecksum.value)

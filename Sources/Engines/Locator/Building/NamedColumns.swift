@@ -5,12 +5,11 @@ internal import CairnModel
 internal import FoundationEssentials
 internal import Geometry
 
-/// Which fields of a vector layer's features say what a place is called: a file of columns that the
-/// user wrote.
+/// The field names of a vector layer of named features: a file of columns by the user.
 ///
-/// JSON: `name`; `features`, one of `settlement`, `pointOfInterest`; `columns`, which give for
-/// `name`, and perhaps `category`, `city`, `region`, `country`, `population`, `id`, `alternates`,
-/// the field; `constants`, fields that are the same for every feature.
+/// JSON: `name`; `features`, one of `settlement`, `pointOfInterest`; `columns`, which map `name`,
+/// and optionally `category`, `city`, `region`, `country`, `population`, `id`, `alternates`, to a
+/// field; `constants`, fields with one value for all features.
 struct NamedColumns: Sendable {
     enum Kind: String, Sendable {
         case settlement, pointOfInterest
@@ -28,13 +27,13 @@ struct NamedColumns: Sendable {
         var attribution: String?
     }
 
-    /// What a layer of it is where sources are listed.
+    /// The form of its layers in lists of sources.
     let form: SourceForm
     let kind: Kind
     let columns: [Field: String]
     let constants: [Field: String]
 
-    /// Features with a field `name` are points of interest, whatever they are.
+    /// The default: any feature with a field `name` is a point of interest.
     static let plain = NamedColumns(
         form: SourceForm(name: "named features"), kind: .pointOfInterest, columns: [.name: "name"],
         constants: [:])
@@ -54,7 +53,7 @@ struct NamedColumns: Sendable {
         self.constants = constants
     }
 
-    /// Reads one; throws `Failure` (`invalidParameter`) with the source and what is wrong in it.
+    /// Parses field names; throws `Failure` (`invalidParameter`) with the source and the error.
     init(json: [UInt8], source: String) throws(Failure) {
         func wrong(_ what: String) -> Failure {
             Failure(.invalidParameter, "columns of named features '\(source)': \(what)")
@@ -84,7 +83,7 @@ struct NamedColumns: Sendable {
         guard columns[.name] != nil else { throw wrong("no column for 'name'") }
     }
 
-    /// Where a layer with these fields has what; nil where it lacks one of them.
+    /// The layout of a layer with these fields; nil where it lacks one of them.
     func layout(fields: [String]) -> NamedLayout? {
         let fields = fields.map { $0.lowercased() }
         var positions: [Field: Int] = [:]
@@ -96,7 +95,7 @@ struct NamedColumns: Sendable {
     }
 }
 
-/// Where a layer of named features has what a locator needs.
+/// The layout of a layer of named features.
 public struct NamedLayout: Sendable {
     let columns: NamedColumns
     fileprivate let positions: [NamedColumns.Field: Int]
@@ -106,18 +105,18 @@ public struct NamedLayout: Sendable {
         self.positions = positions
     }
 
-    /// The places of the fields that are needed.
+    /// The indices of the required fields.
     public var fields: [Int] { Set(positions.values).sorted() }
 }
 
 extension LocatorDraft {
-    /// Takes a named feature as a settlement or point of interest, or counts it as rejected.
+    /// Adds a named feature as a settlement or point of interest, or counts it as rejected.
     ///
     /// - Parameters:
     ///   - shapes: Its geometry, longitude and latitude.
-    ///   - source: The file, for people.
-    ///   - number: The feature's place in it, from 1.
-    ///   - text: The text of the field at a place, without outer blanks; empty for none.
+    ///   - source: The file, for error messages.
+    ///   - number: The number of the feature in it, from 1.
+    ///   - text: The text of a field by index, trimmed; empty for none.
     mutating func take(
         _ shapes: [Shape], _ layout: NamedLayout, source: String, number: Int,
         text: (Int) -> String
@@ -185,7 +184,7 @@ extension LocatorDraft {
         return .number(number)
     }
 
-    /// A whole number from 0 to 10¹², perhaps with a fraction; nil for other texts.
+    /// Parses a number from 0 to 10¹², without its fraction; nil for other texts.
     private static func population(_ text: String) -> UInt64? {
         guard let value = Double(text), 0...1e12 ~= value else { return nil }
         return UInt64(value)

@@ -4,8 +4,7 @@
 internal import Platform
 internal import Synchronization
 
-/// Where points of interest lie in an opened, checked locator file: what their records of places do
-/// not say.
+/// The points of interest of an opened, validated locator file, beyond their records of places.
 struct PointFile: Sendable {
     let count: Int
     let categoryCount: Int
@@ -25,14 +24,14 @@ struct PointFile: Sendable {
         textStart = section(.text).lowerBound
     }
 
-    /// The settlement that a point of interest lies in; nil when unknown.
+    /// The settlement of a point of interest; nil when unknown.
     func town(_ place: Int, _ bytes: RawSpan) -> Int? {
         guard let at = record(place, bytes) else { return nil }
         let town = bytes.uint32(at: at + 4)
         return town == LocatorLayout.none ? nil : Int(town)
     }
 
-    /// The number of its category.
+    /// The number of the category of a point of interest.
     func category(_ place: Int, _ bytes: RawSpan) -> Int? {
         record(place, bytes).map { Int(bytes.uint32(at: $0 + 8)) }
     }
@@ -45,13 +44,13 @@ struct PointFile: Sendable {
             decoding: bytes.copy(start..<start + Int(bytes.uint32(at: at + 4))), as: UTF8.self)
     }
 
-    /// A point of interest, ascending by place, and its category.
+    /// A point of interest with its category, sorted by place.
     func entry(_ number: Int, _ bytes: RawSpan) -> (place: Int, category: Int) {
         let at = recordStart + 12 * number
         return (Int(bytes.uint32(at: at)), Int(bytes.uint32(at: at + 8)))
     }
 
-    /// The number of the category of a name; nil where no point of interest has it.
+    /// The number of a category by name; nil for an unused one.
     func category(named name: [UInt8], _ bytes: RawSpan) -> Int? {
         categories.numbers {
             var numbers: [[UInt8]: Int] = [:]
@@ -64,8 +63,7 @@ struct PointFile: Sendable {
         }[name]
     }
 
-    /// The points of interest of a category, as places, ascending; looked for at the first
-    /// question.
+    /// The points of interest of a category, as rising place numbers; computed on first use.
     func places(ofCategory category: Int, _ bytes: RawSpan) -> [UInt32] {
         categories.places(of: category) {
             (0..<count).compactMap { number in
@@ -87,7 +85,7 @@ struct PointFile: Sendable {
         return nil
     }
 
-    /// Checks every number that points somewhere; `kind` says what a place is.
+    /// Checks every offset and index; `kind` returns the kind of a place.
     func check(
         _ bytes: RawSpan, placeCount: Int, textCount: Int, kind: (Int) -> PlaceKind
     ) throws(LocatorFile.Damage) {
@@ -99,13 +97,13 @@ struct PointFile: Sendable {
                 town == LocatorLayout.none
                     || town < placeCount && kind(Int(town)) == .settlement,
                 Int(bytes.uint32(at: at + 8)) < categoryCount
-            else { throw LocatorFile.Damage("point of interest \(number) is not sound") }
+            else { throw LocatorFile.Damage("point of interest \(number) is invalid") }
             last = place
         }
         for number in 0..<categoryCount {
             let at = categoryStart + 8 * number
             guard Int(bytes.uint32(at: at)) + Int(bytes.uint32(at: at + 4)) <= textCount else {
-                throw LocatorFile.Damage("category \(number) is not sound")
+                throw LocatorFile.Damage("category \(number) is invalid")
             }
         }
         guard nearest.arePlaces(below: placeCount, bytes) else {
@@ -115,7 +113,7 @@ struct PointFile: Sendable {
     }
 }
 
-/// Places as an implicit tree over the unit sphere, as ``NearestTree`` arranges them.
+/// Places as an implicit tree over the unit sphere, in the order of ``NearestTree``.
 struct StoredPositions: Sendable {
     let count: Int
     private let start: Int
@@ -135,16 +133,15 @@ struct StoredPositions: Sendable {
         )
     }
 
-    /// Whether every entry is a place that exists.
+    /// Whether every entry is an existing place.
     func arePlaces(below placeCount: Int, _ bytes: RawSpan) -> Bool {
         (0..<count).allSatisfy { entry($0, bytes).place < placeCount }
     }
 }
 
-/// What is worked out of a file's categories at the first question, for those that follow; any
-/// thread.
+/// Thread-safe cache of the points of interest by category, computed on first use.
 ///
-/// It takes four bytes for each point of interest of a category that was asked for.
+/// It takes four bytes for each point of a cached category.
 private final class KnownCategories: Sendable {
     private struct Known {
         var numbers: [[UInt8]: Int]?

@@ -3,7 +3,7 @@
 
 internal import Geometry
 
-/// The settlements of a gazetteer by squares of a quarter of a degree.
+/// A spatial hash of a gazetteer's settlements, in squares of a quarter of a degree.
 struct SettlementGrid {
     private struct Cell: Hashable {
         var x: Int
@@ -28,9 +28,9 @@ struct SettlementGrid {
             y: Int((location.y * cellsPerDegree).rounded(.down)))
     }
 
-    /// The number of the settlement nearest on the great circle, of a country where one is given.
+    /// The number of the nearest settlement by great circle, within `country` where given.
     ///
-    /// Nil for none within the distance, which is at most 25 km. Of equally near ones the first.
+    /// Nil for none within the distance, which is at most 25 km. The first one wins ties.
     func nearest(
         to location: Coordinate, within meters: Double, country: String
     ) -> Int? {

@@ -3,7 +3,7 @@
 
 internal import ICU
 
-/// A name with what orders it: ICU's root collation, then its bytes.
+/// A name with its sort key: ICU's root collation, then its bytes.
 struct SortName: Comparable {
     let text: String
     private let key: [UInt8]

@@ -5,18 +5,18 @@ internal import Platform
 
 /// Sorted folded texts of the file with the tree over them: the names, or the words of addresses.
 ///
-/// Numbered from 0 in the order of their bytes.
+/// Numbered from 0 in byte order.
 struct StoredNames: Sendable {
     let count: Int
     let nodeCount: Int
-    /// Where their bytes, the records (u32 offset and u32 first posting, one more at the end), the
-    /// nodes of the tree, and the list sorted from the ends begin in the file.
+    /// Byte offsets of the texts, the records (u32 offset and u32 first posting, one more at the
+    /// end), the nodes of the tree, and the list sorted by reversed text.
     let textStart: Int
     let recordStart: Int
     let treeStart: Int
     let endingsStart: Int
 
-    /// How a stored text stands to a wanted one, byte by byte.
+    /// The order of a stored text relative to a key, bytewise.
     enum Order { case before, beginsWith, equal, after }
 
     @inline(__always)
@@ -33,14 +33,14 @@ struct StoredNames: Sendable {
         return at == stored.upperBound ? .equal : .beginsWith
     }
 
-    /// Where the folded bytes of a name lie in the file.
+    /// The byte range of a folded name.
     @inline(__always)
     func text(_ number: Int, _ bytes: RawSpan) -> Range<Int> {
         let at = recordStart + 8 * number
         return textStart + Int(bytes.uint32(at: at))..<textStart + Int(bytes.uint32(at: at + 8))
     }
 
-    /// The numbers of its postings.
+    /// The posting list of a name.
     func postings(_ number: Int, _ bytes: RawSpan) -> Range<Int> {
         let at = recordStart + 8 * number
         return Int(bytes.uint32(at: at + 4))..<Int(bytes.uint32(at: at + 12))
@@ -55,7 +55,7 @@ struct StoredNames: Sendable {
         )
     }
 
-    /// The number of a name; nil when it is not there.
+    /// The number of a name; nil for an unknown one.
     func number(of name: ArraySlice<UInt8>, _ bytes: RawSpan) -> Int? {
         let start = first(from: name, bytes)
         guard start < count, Self.compare(text(start, bytes), name, bytes) == .equal else {
@@ -64,7 +64,7 @@ struct StoredNames: Sendable {
         return start
     }
 
-    /// The names that begin with the given bytes, the exact one included.
+    /// The names with a prefix, the exact one included.
     func range(beginningWith prefix: ArraySlice<UInt8>, _ bytes: RawSpan) -> Range<Int> {
         let start = first(from: prefix, bytes)
         var range = start..<count
@@ -79,7 +79,7 @@ struct StoredNames: Sendable {
         return start..<range.lowerBound
     }
 
-    /// The first that is not before the name.
+    /// The first name not less than the given one.
     func first(from name: ArraySlice<UInt8>, _ bytes: RawSpan) -> Int {
         var range = 0..<count
         while !range.isEmpty {
@@ -93,12 +93,12 @@ struct StoredNames: Sendable {
         return range.lowerBound
     }
 
-    /// The name at a place in the list sorted from the ends.
+    /// The name at an index of the list sorted by reversed text.
     func number(fromEnd place: Int, _ bytes: RawSpan) -> Int {
         Int(bytes.uint32(at: endingsStart + 4 * place))
     }
 
-    /// The places in the list sorted from the ends whose names end with the given bytes.
+    /// The indices in the list sorted by reversed text of the names with a suffix.
     func range(endingWith ending: ArraySlice<UInt8>, _ bytes: RawSpan) -> Range<Int> {
         func first(where isPast: (Order) -> Bool) -> Int {
             var range = 0..<count
@@ -129,7 +129,7 @@ struct StoredNames: Sendable {
         return at == stored.lowerBound ? .equal : .beginsWith
     }
 
-    /// Whether a name begins with the given bytes.
+    /// Whether a name has a prefix.
     func name(_ number: Int, beginsWith prefix: ArraySlice<UInt8>, _ bytes: RawSpan) -> Bool {
         switch Self.compare(text(number, bytes), prefix, bytes) {
         case .equal, .beginsWith: true
@@ -137,7 +137,7 @@ struct StoredNames: Sendable {
         }
     }
 
-    /// Whether the tree and the list sorted from the ends point at names only.
+    /// Whether the tree and the list sorted by reversed text refer to existing names only.
     func isTreeSound(_ bytes: RawSpan) -> Bool {
         for number in 0..<nodeCount {
             let node = node(number, bytes)

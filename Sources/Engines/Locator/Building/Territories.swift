@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-/// Countries' codes (ISO 3166-1 alpha-2) of parts of other countries, which some sources call by
-/// their own code and others by that of the country.
+/// Country codes (ISO 3166-1 alpha-2) of territories that some sources list under the code of their
+/// sovereign country.
 enum Territories {
-    /// The territories of each country, as ISO 3166-1 has codes for them.
+    /// The territories of each country with codes in ISO 3166-1.
     private static let ofCountry: [String: String] = [
         "AU": "CC CX HM NF", "CN": "HK MO", "DK": "FO GL", "FI": "AX",
         "FR": "BL GF GP MF MQ NC PF PM RE TF WF YT",
@@ -22,13 +22,12 @@ enum Territories {
         return result
     }()
 
-    /// Whether two codes may stand for one place: they are the same, or one is a territory of the
-    /// other.
+    /// Whether two codes may mean one place: they are equal, or one is a territory of the other.
     static func areOne(_ first: String, _ second: String) -> Bool {
         first == second || country[first] == second || country[second] == first
     }
 
-    /// The code that says more of two that may stand for one place: the territory's.
+    /// The more specific of two codes for one place: the territory's.
     static func narrower(_ first: String, _ second: String) -> String {
         country[second] == first ? second : first
     }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-/// Names of countries and abbreviations of regions that GeoNames' small files leave out, but that
-/// people write in addresses.
+/// Names of countries and abbreviations of regions that are common in addresses, but missing in
+/// GeoNames' small files.
 enum WellKnownNames {
-    /// The languages, BCP 47, whose names of countries are known, by CLDR in ICU.
+    /// The languages, BCP 47, of the countries' names from CLDR in ICU.
     static let languages = [
         "en", "ar", "bg", "bn", "ca", "cs", "da", "de", "el", "es", "et", "fa", "fi", "fr", "he",
         "hi",
@@ -15,7 +15,7 @@ enum WellKnownNames {
         "ta", "th", "tr", "uk", "ur", "uz", "vi", "zh", "zh-Hant",
     ]
 
-    /// Other names of a country, by alpha-2 code, that CLDR lacks.
+    /// Alternate names of countries missing in CLDR, by alpha-2 code.
     static let countries = table(
         """
         AE=UAE|Emirates
@@ -60,10 +60,9 @@ enum WellKnownNames {
         ZA=RSA
         """)
 
-    /// Other names of a region, by GeoNames' code; the first is its abbreviation.
+    /// Alternate names of regions, by GeoNames' code; the first is the abbreviation.
     ///
-    /// The regions of the
-    /// United States need none: their GeoNames code is the postal abbreviation.
+    /// The regions of the United States need none: their GeoNames code is the postal abbreviation.
     static let regions = table(
         """
         AT.02=Ktn|Kärnten

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-/// Which column of a source holds what.
+/// The columns of a source by content.
 struct GazetteerLayout: Hashable {
-    /// What the records of a source are.
+    /// The kind of a source's records.
     enum Subject: Hashable {
         /// Settlements, or anything with a position and a feature class.
         case places
-        /// First-level and second-level divisions, told apart by their codes.
+        /// First-level and second-level divisions, distinguished by their codes.
         case divisions
         /// Countries.
         case countries
@@ -16,23 +16,23 @@ struct GazetteerLayout: Hashable {
     }
 
     var subject: Subject
-    /// What it is called where sources are listed.
+    /// Its form in lists of sources.
     var form: SourceForm
-    /// How the alternate names are parted.
+    /// Separator of the alternate names.
     var separator: UInt8 = UInt8(ascii: ",")
     /// Whether the first line names the columns.
     var hasHeader = false
-    /// How many columns every record has at least.
+    /// Minimum number of columns in a record.
     var leastColumns: Int
     var columns: [Column: Int] = [:]
 
-    /// A column by meaning.
+    /// The content of a column.
     enum Column: String, CaseIterable {
         case id, name, asciiName, alternateNames, latitude, longitude, country, region, subregion
         case featureClass, feature, population, code, code3, capital
         case minX, minY, maxX, maxY
 
-        /// The headings that stand for it.
+        /// The headings of the column.
         var headings: [String] {
             switch self {
             case .id: ["id", "geonameid", "geoname_id"]
@@ -88,8 +88,8 @@ struct GazetteerLayout: Hashable {
         form: SourceForm(name: "GeoNames alternate names", attribution: SourceForm.geoNames),
         leastColumns: 4, columns: [:])
 
-    /// Recognises a layout by the first line that is neither empty nor a comment; nil for anything
-    /// else.
+    /// Detects a layout by the first line that is neither empty nor a comment; nil for an unknown
+    /// one.
     init?(firstLine fields: [String]) {
         if let named = Self.named(by: fields) {
             self = named
@@ -125,7 +125,7 @@ struct GazetteerLayout: Hashable {
         self.columns = columns
     }
 
-    /// A table whose first line names its columns.
+    /// A table with column names in its first line.
     private static func named(by fields: [String]) -> GazetteerLayout? {
         var columns: [Column: Int] = [:]
         for (number, field) in fields.enumerated() {

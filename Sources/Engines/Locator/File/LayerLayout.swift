@@ -4,7 +4,7 @@
 internal import CairnModel
 public import Geometry
 
-/// What a layer of a vector file holds, and in which of its fields.
+/// The content of a vector layer, with its field names.
 public enum LayerLayout: Sendable {
     /// Streets and houses.
     case addresses(LocatorDraft.Layout)
@@ -13,13 +13,13 @@ public enum LayerLayout: Sendable {
     /// Settlements and points of interest.
     case named(NamedLayout)
 
-    /// A layer with a field `name`, in any letter case, as points of interest: what is left where
-    /// no file of columns knows any layer of a file; nil without such a field.
+    /// A layer with a field `name`, in any letter case, as points of interest: the fallback for a
+    /// file without a layer known from a file of columns; nil without such a field.
     public static func plain(fields: [String]) -> LayerLayout? {
         NamedColumns.plain.layout(fields: fields).map(LayerLayout.named)
     }
 
-    /// What the layer is where sources are listed.
+    /// The form of the layer in lists of sources.
     var form: SourceForm {
         switch self {
         case .addresses(let layout): layout.form
@@ -28,7 +28,7 @@ public enum LayerLayout: Sendable {
         }
     }
 
-    /// The places of the fields that are needed.
+    /// The indices of the required fields.
     public var fields: [Int] {
         switch self {
         case .addresses(let layout): layout.fields
@@ -39,13 +39,13 @@ public enum LayerLayout: Sendable {
 }
 
 extension LocatorDraft {
-    /// Takes a feature of a layer, or counts it as rejected.
+    /// Adds a feature of a layer, or counts it as rejected.
     ///
     /// - Parameters:
     ///   - shapes: Its geometry, longitude and latitude.
-    ///   - source: The file, for people.
-    ///   - number: The feature's place in it, from 1.
-    ///   - text: The text of the field at a place, without outer blanks; empty for none.
+    ///   - source: The file, for error messages.
+    ///   - number: The number of the feature in it, from 1.
+    ///   - text: The text of a field by index, trimmed; empty for none.
     public mutating func take(
         _ shapes: [Shape], _ layout: LayerLayout, source: String, number: Int,
         text: (Int) -> String

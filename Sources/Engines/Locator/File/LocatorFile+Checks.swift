@@ -6,9 +6,9 @@ internal import Geometry
 internal import Platform
 
 extension LocatorFile {
-    /// Checks the whole file once: form, checksums, and every number that points somewhere.
+    /// Validates the whole file once: form, checksums, and every offset and index.
     ///
-    /// Throws `Failure`: `newerVersion`, or `corrupt` with the path and what is wrong.
+    /// Throws `Failure`: `newerVersion`, or `corrupt` with the path and the error.
     init(checking bytes: RawSpan, path: String) throws(Failure) {
         func corrupt(_ what: String) -> Failure {
             Failure(.corrupt, "locator file '\(path)': \(what)")
@@ -75,7 +75,7 @@ extension LocatorFile {
         }
     }
 
-    /// What is wrong with the bytes.
+    /// The error of a corrupt file.
     struct Damage: Error {
         var what: String
         var version: UInt32?
@@ -119,7 +119,7 @@ extension LocatorFile {
             let (offset, count) = (bytes.uint64(at: entry), bytes.uint64(at: entry + 8))
             guard offset == UInt64(expected), count <= UInt64(bytes.byteCount - expected),
                 count.isMultiple(of: UInt64(section.recordByteCount))
-            else { throw Damage("section \(section) lies outside the file or is cut") }
+            else { throw Damage("section \(section) exceeds the file or is truncated") }
             result.append(expected..<expected + Int(count))
             expected = (expected + Int(count) + 7) & ~7
             guard expected <= bytes.byteCount else {
@@ -130,14 +130,14 @@ extension LocatorFile {
         return result
     }
 
-    /// The model in the file; the program's own where the file has none.
+    /// The model in the file; the default one where the file has none.
     private static func ranking(
         _ bytes: RawSpan, text: Range<Int>
     ) throws(Failure) -> Ranking {
         let (start, count) = (Int(bytes.uint32(at: 36)), Int(bytes.uint32(at: 40)))
         if count == 0 { return try .reading(Ranking.shippedText, source: "ranking.json") }
         guard start + count <= text.count else {
-            throw Failure(.corrupt, "its ranking lies outside the texts")
+            throw Failure(.corrupt, "its ranking exceeds the section of texts")
         }
         let at = text.lowerBound + start
         return try .carried(bytes.copy(at..<at + count))
@@ -166,7 +166,7 @@ extension LocatorFile {
                 let container = bytes.uint32(at: at + field)
                 isSound = isSound && (container == LocatorLayout.none || container < placeCount)
             }
-            guard isSound else { throw Damage("place \(place) is not sound") }
+            guard isSound else { throw Damage("place \(place) is invalid") }
         }
         for number in 0..<placeKeyCount
         where Int(bytes.uint32(at: offset(.placeKeys, number))) >= keyCount {
@@ -180,7 +180,7 @@ extension LocatorFile {
             let at = offset(.regions, number)
             guard Int(bytes.uint32(at: at + 4)) + Int(bytes.uint16(at: at + 12)) <= textCount,
                 Int(bytes.uint32(at: at + 8)) + Int(bytes.uint16(at: at + 14)) <= textCount
-            else { throw Damage("region \(number) is not sound") }
+            else { throw Damage("region \(number) is invalid") }
         }
     }
 
@@ -193,7 +193,7 @@ extension LocatorFile {
             let next = (text: bytes.uint32(at: at), postings: bytes.uint32(at: at + 4))
             guard next.text >= last.text, next.postings >= last.postings,
                 key == 0 || next.text > last.text
-            else { throw Damage("name \(key) is not sound") }
+            else { throw Damage("name \(key) is invalid") }
             last = next
         }
         guard Int(last.text) <= keyByteCount, Int(last.postings) <= postingCount else {
@@ -205,7 +205,7 @@ extension LocatorFile {
                 Int(bytes.uint32(at: at + 4)) + Int(bytes.uint16(at: at + 8)) <= textCount,
                 NameRole(rawValue: bytes.byte(at: at + 10)) != nil,
                 bytes.byte(at: at + 11) <= 1
-            else { throw Damage("name record \(number) is not sound") }
+            else { throw Damage("name record \(number) is invalid") }
         }
     }
 
@@ -218,7 +218,7 @@ extension LocatorFile {
             let next = bytes.uint32(at: at + 8)
             guard Int(bytes.uint32(at: at)) + Int(bytes.uint32(at: at + 4)) <= keyByteCount,
                 next >= last, Int(next) <= postingCount
-            else { throw Damage("word \(word) is not sound") }
+            else { throw Damage("word \(word) is invalid") }
             last = next
         }
         for number in 0..<postingCount where key(atWordPosting: number, bytes) >= keyCount {
@@ -228,7 +228,7 @@ extension LocatorFile {
 
     private func checkTrees(_ bytes: RawSpan) throws(Damage) {
         guard endingCount == keyCount else { throw Damage("the endings do not match the names") }
-        guard names.isTreeSound(bytes) else { throw Damage("the tree of names is not sound") }
+        guard names.isTreeSound(bytes) else { throw Damage("the tree of names is invalid") }
         guard nearest.arePlaces(below: placeCount, bytes) else {
             throw Damage("the tree of positions names a place that does not exist")
         }

@@ -7,22 +7,22 @@ extension LocatorFile {
     /// The key of a folded name; nil when no place has it.
     func key(_ name: ArraySlice<UInt8>, _ bytes: RawSpan) -> Int? { names.number(of: name, bytes) }
 
-    /// The keys that begin with the given bytes, the exact one included.
+    /// The keys with a prefix, the exact one included.
     func keys(beginningWith prefix: ArraySlice<UInt8>, _ bytes: RawSpan) -> Range<Int> {
         names.range(beginningWith: prefix, bytes)
     }
 
-    /// The first key that is not before the name.
+    /// The first key not less than the given name.
     func firstKey(from name: ArraySlice<UInt8>, _ bytes: RawSpan) -> Int {
         names.first(from: name, bytes)
     }
 
-    /// Whether a key begins with the given bytes.
+    /// Whether a key has a prefix.
     func key(_ key: Int, beginsWith prefix: ArraySlice<UInt8>, _ bytes: RawSpan) -> Bool {
         names.name(key, beginsWith: prefix, bytes)
     }
 
-    /// The number of a word of names of several words; nil when there is none.
+    /// The number of a word in names of several words; nil for an unknown one.
     func word(_ word: ArraySlice<UInt8>, _ bytes: RawSpan) -> Int? {
         var range = 0..<wordCount
         while !range.isEmpty {
@@ -54,11 +54,10 @@ extension LocatorFile {
 }
 
 extension LocatorFile {
-    /// Where spaces are missing in a word that is a name without its spaces, or a name and that of
-    /// a division or country behind it, each perhaps without its spaces; at most eight ways,
-    /// without the word as it is.
+    /// Splits of a word that is a name without its spaces, or a name followed by that of a division
+    /// or country, each possibly without its spaces; at most eight, excluding the word as it is.
     ///
-    /// - Parameter word: Offsets are those of its slice; none are found in one over 80 bytes.
+    /// - Parameter word: Offsets are those of its slice; a word over 80 bytes has no splits.
     func partings(of word: ArraySlice<UInt8>, _ bytes: RawSpan) -> [[Int]] {
         guard word.count <= Self.longestGlued else { return [] }
         var steps = Self.mostGluedSteps
@@ -77,14 +76,14 @@ extension LocatorFile {
         return Array(result.prefix(8))
     }
 
-    /// The longest word that is parted, in bytes.
+    /// Limit of a word that is split, in bytes.
     private static let longestGlued = 80
-    /// How many beginnings of names one word may ask for.
+    /// Limit of prefix look-ups per word.
     private static let mostGluedSteps = 2_000
-    /// How many spaces one name may lack.
+    /// Limit of missing spaces in one name.
     private static let mostGluedSpaces = 6
 
-    /// The names that a word is without their spaces, and where those would be.
+    /// The names that equal a word without spaces, with the positions of the spaces.
     private func keys(
         glued word: ArraySlice<UInt8>, _ steps: inout Int, _ bytes: RawSpan
     ) -> [(key: Int, borders: [Int])] {
@@ -96,8 +95,8 @@ extension LocatorFile {
                 guard steps > 0 else { return }
                 steps -= 1
                 let beginning = before + rest[..<border] + [UInt8(ascii: " ")]
-                // A space comes before every letter, so the first that is not before begins like
-                // it.
+                // A space sorts before every letter, so the first key not less has the prefix, if
+                // any.
                 let first = firstKey(from: beginning[...], bytes)
                 guard first < keyCount, key(first, beginsWith: beginning.dropLast(), bytes) else {
                     return
@@ -112,8 +111,8 @@ extension LocatorFile {
     }
 }
 
-/// The keys of a range, heaviest first, found by a best-first walk over the levels of weights; each
-/// step costs a few comparisons, however large the range.
+/// The keys of a range, heaviest first, by a best-first search over the levels of weights; each
+/// step costs a few comparisons, independent of the size of the range.
 struct HeaviestKeys {
     private let file: LocatorFile
     private let range: Range<Int>
@@ -139,7 +138,7 @@ struct HeaviestKeys {
         push(level: file.weightLevels.count - 1, numbers: 0..<1, bytes)
     }
 
-    /// The next key and its weight; nil when the range is exhausted.
+    /// The next key with its weight; nil when the range is exhausted.
     mutating func next(_ bytes: RawSpan) -> (key: Int, weight: UInt16)? {
         while let block = pop() {
             if block.level == 0 { return (block.number, block.weight) }

@@ -6,28 +6,27 @@ internal import Geometry
 internal import ICU
 internal import Platform
 
-/// Where everything lies in an opened, checked locator file.
+/// An opened, validated locator file.
 ///
-/// The bytes are lent to each call. Every offset and number in the file was checked when it was
-/// opened, so what is read here is inside the file.
+/// The bytes are passed to each call. Every offset and index was validated on opening, so reads
+/// stay within the file.
 struct LocatorFile: Sendable {
     let placeCount: Int
     /// The folded names, called keys here.
     let names: StoredNames
     /// Streets and houses; nil in a file of places only.
     let addresses: AddressFile?
-    /// Countries and divisions with their borders; nil in a file without.
+    /// Borders of countries and divisions; nil in a file without.
     let borders: BorderFile?
     /// Points of interest; nil in a file without any.
     let points: PointFile?
-    /// What its records came from; nil in a file that does not say.
+    /// The origins of its records; nil in a file without.
     let origins: OriginFile?
-    /// Names in languages; nil in a file without any.
+    /// Names by language; nil in a file without any.
     let languages: LanguageFile?
-    /// Where points of interest have streets and house numbers.
+    /// Streets and house numbers of points of interest.
     let pointAddresses: PointAddressFile?
-    /// The languages that places are shown in, the first that has a name for one; none for usual
-    /// names.
+    /// The languages of labels, by preference; empty for usual names.
     private(set) var shown: (languages: [Int], code: String) = ([], "")
     let wordCount: Int
     /// The settlements.
@@ -36,10 +35,10 @@ struct LocatorFile: Sendable {
     let regionCount: Int
     let postingCount: Int
     let endingCount: Int
-    /// Where each level of weights begins, in entries; the first is the keys' own.
+    /// First entry of each level of weights; level 0 is the keys' own.
     let weightLevels: [Int]
     private let starts: InlineArray<14, Int>
-    /// The model that orders its answers.
+    /// The ranking model of its answers.
     let ranking: Ranking
 
     init(
@@ -78,7 +77,7 @@ struct LocatorFile: Sendable {
         pointAddresses = tellsOrigins ? PointAddressFile(sections: sections) : nil
     }
 
-    /// The same file with places shown in a language where they have a name in it.
+    /// The same file with labels in a language, as far as places have a name in it.
     func shown(in tag: LanguageTag?, _ bytes: RawSpan) -> LocatorFile {
         guard let tag, let languages else { return self }
         var file = self
@@ -86,7 +85,7 @@ struct LocatorFile: Sendable {
         return file
     }
 
-    /// The name of a place in the language that is shown; nil where it has none.
+    /// The name of a place in the language of labels; nil for none.
     func nameInLanguage(_ place: Int, _ bytes: RawSpan) -> String? {
         shown.languages.isEmpty
             ? nil : languages?.name(of: place, in: shown.languages, bytes)
@@ -94,7 +93,7 @@ struct LocatorFile: Sendable {
 
     var keyCount: Int { names.count }
 
-    /// Where a record of a section begins.
+    /// Byte offset of a record in a section.
     @inline(__always)
     func offset(_ section: LocatorLayout.Section, _ record: Int = 0) -> Int {
         starts[section.rawValue] + record * section.recordByteCount
@@ -107,7 +106,7 @@ struct LocatorFile: Sendable {
         return Coordinate(x: bytes.double(at: at), y: bytes.double(at: at + 8))
     }
 
-    /// Around the place; longitudes may pass ±180.
+    /// The extent around the place; longitudes may pass ±180.
     func extent(_ place: Int, _ bytes: RawSpan) -> Envelope {
         let at = offset(.places, place)
         let center = location(place, bytes)
@@ -140,17 +139,17 @@ struct LocatorFile: Sendable {
         SettlementKind(rawValue: bytes.byte(at: offset(.places, place) + 51)) ?? .other
     }
 
-    /// The country it is in, itself for a country; nil when unknown.
+    /// The country of a place, itself for a country; nil when unknown.
     func country(_ place: Int, _ bytes: RawSpan) -> Int? { container(place, 52, bytes) }
 
-    /// The region it is in, itself for a region; nil when unknown.
+    /// The region of a place, itself for a region; nil when unknown.
     func region(_ place: Int, _ bytes: RawSpan) -> Int? { container(place, 56, bytes) }
 
-    /// The second-level division it is in; nil when unknown.
+    /// The second-level division of a place; nil when unknown.
     func subregion(_ place: Int, _ bytes: RawSpan) -> Int? { container(place, 60, bytes) }
 
-    /// What contains a place, from the largest: country, region, second-level division, each itself
-    /// included, and of a point of interest its town.
+    /// The places that contain a place, from the largest: country, region, second-level division,
+    /// each itself included, and for a point of interest its town.
     func containers(_ place: Int, _ bytes: RawSpan) -> [Int] {
         [
             country(place, bytes), region(place, bytes), subregion(place, bytes),
@@ -188,7 +187,7 @@ struct LocatorFile: Sendable {
 
     // MARK: Countries and regions
 
-    /// Alpha-2 and alpha-3 of a place that is a country; empty where unknown.
+    /// Alpha-2 and alpha-3 code of a country; empty where unknown.
     func countryCodes(_ place: Int, _ bytes: RawSpan) -> (alpha2: String, alpha3: String) {
         guard let at = find(place, .countries, countryCount, bytes) else { return ("", "") }
         func code(_ range: Range<Int>) -> String {
@@ -197,7 +196,7 @@ struct LocatorFile: Sendable {
         return (code(at + 4..<at + 6), code(at + 6..<at + 12))
     }
 
-    /// The abbreviation of a place that is a region; empty where there is none.
+    /// The abbreviation of a region; empty for none.
     func abbreviation(_ place: Int, _ bytes: RawSpan) -> String {
         guard let at = find(place, .regions, regionCount, bytes) else { return "" }
         return text(Int(bytes.uint32(at: at + 8)), Int(bytes.uint16(at: at + 14)), bytes)
@@ -218,11 +217,11 @@ struct LocatorFile: Sendable {
 
     // MARK: Names
 
-    /// Where the folded bytes of a key lie in the file.
+    /// The byte range of a key.
     @inline(__always)
     func keyText(_ key: Int, _ bytes: RawSpan) -> Range<Int> { names.text(key, bytes) }
 
-    /// The numbers of a key's postings.
+    /// The posting list of a key.
     func postings(_ key: Int, _ bytes: RawSpan) -> Range<Int> { names.postings(key, bytes) }
 
     func posting(_ number: Int, _ bytes: RawSpan) -> Posting {
@@ -233,7 +232,7 @@ struct LocatorFile: Sendable {
             isTransliterated: bytes.byte(at: at + 11) == 1)
     }
 
-    /// The name of a posting as it is written.
+    /// The display text of a posting.
     func text(ofPosting number: Int, _ bytes: RawSpan) -> String {
         let at = offset(.postings, number)
         return text(Int(bytes.uint32(at: at + 4)), Int(bytes.uint16(at: at + 8)), bytes)
@@ -244,20 +243,20 @@ struct LocatorFile: Sendable {
         var number: Int
         var place: Int
         var role: NameRole
-        /// Whether the key is the name in Latin letters, which it is not written in.
+        /// Whether the key is a romanisation of the name.
         var isTransliterated: Bool
     }
 
     // MARK: Words
 
-    /// Where the bytes of a word lie in the file.
+    /// The byte range of a word.
     func wordText(_ word: Int, _ bytes: RawSpan) -> Range<Int> {
         let at = offset(.words, word)
         let start = offset(.keyText) + Int(bytes.uint32(at: at))
         return start..<start + Int(bytes.uint32(at: at + 4))
     }
 
-    /// The places in the list of keys that have a word.
+    /// The posting list of a word in the list of keys.
     func wordPostings(_ word: Int, _ bytes: RawSpan) -> Range<Int> {
         let at = offset(.words, word)
         return Int(bytes.uint32(at: at + 8))..<Int(bytes.uint32(at: at + 20))

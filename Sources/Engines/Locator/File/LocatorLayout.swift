@@ -1,32 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-/// The numbers of the locator file's form; `Docs/locator-format.md` describes them byte by byte.
+/// Constants of the locator file format; `Docs/locator-format.md` describes it byte by byte.
 enum LocatorLayout {
     /// `CRNLOCTR`.
     static let magic = Array("CRNLOCTR".utf8)
-    /// How many of the sections, from the first, a file of each version has.
+    /// Number of sections, from the first, in a file of each version.
     ///
-    /// Version 1 has places, 2 addresses as well, 3 streets as lines with ranges of house numbers,
-    /// 4 borders of areas and points of interest, 5 the sources of everything and names in
-    /// languages, 6 steps from one house number to the next, 7 names of divisions that are no
-    /// places. What is written has the last.
+    /// Version 1 has places, 2 adds addresses, 3 streets as lines with ranges of house numbers, 4
+    /// borders of areas and points of interest, 5 origins and names by language, 6 differences of
+    /// consecutive house numbers, 7 names of divisions that are no places. The last one is written.
     static let sectionCounts = [14, 33, 36, 42, 52, 52, 52]
     static let version = UInt32(sectionCounts.count)
     static let placeSectionCount = sectionCounts[0]
-    /// Before the table of sections.
+    /// Size of the header before the table of sections.
     static let fixedHeaderByteCount = 64
     /// One entry of the table: offset and byte count.
     static let sectionEntryByteCount = 16
-    /// Where the first section begins.
+    /// Byte offset of the first section.
     static func headerByteCount(sections: Int) -> Int {
         fixedHeaderByteCount + sections * sectionEntryByteCount
     }
-    /// How many rectangles of streets one of the level above encloses.
+    /// Number of street rectangles in one rectangle of the next level.
     static let rectangleFanout = 16
-    /// Stands for "none" where a place, region or country is named.
+    /// Null value of a place, region or country.
     static let none = UInt32.max
-    /// How many entries of a level of weights one entry of the level above sums up.
+    /// Number of weights in one entry of the next level.
     static let weightFanout = 16
 
     /// The sections in the order of the file.
@@ -45,17 +44,17 @@ enum LocatorLayout {
         case placeKeys
         /// One record per folded name, and a last one that ends the last.
         case keys
-        /// Which places have a name.
+        /// The places with a name.
         case postings
         /// The greatest weight of each key, then of every 16 keys, and so on.
         case weights
         /// The names as a path-compressed tree, in preorder.
         case trie
-        /// The keys in the order of their bytes read from the end.
+        /// The keys sorted by reversed text.
         case endings
         /// One record per word of names of several words, and a last one.
         case words
-        /// The keys that have a word, heaviest first.
+        /// The keys with a word, heaviest first.
         case wordPostings
         /// Settlements as a balanced tree over the unit sphere.
         case nearest
@@ -65,15 +64,15 @@ enum LocatorLayout {
         case vocabulary
         /// The vocabulary as a path-compressed tree, in preorder.
         case vocabularyTree
-        /// The words of the vocabulary in the order of their bytes read from the end.
+        /// The words of the vocabulary sorted by reversed text.
         case vocabularyEndings
-        /// What sort of word each is.
+        /// The kind of each word.
         case wordKinds
-        /// The streets whose name has a word, ascending.
+        /// The streets with a word in their name, ascending.
         case streetPostings
-        /// Where the towns of each word begin in the next section; one more ends the last.
+        /// First entry of each word's towns in the next section; one more ends the last.
         case townPostingStarts
-        /// The towns whose name has a word, ascending.
+        /// The towns with a word in their name, ascending.
         case townPostings
         /// One record per town, and a last one.
         case towns
@@ -89,15 +88,15 @@ enum LocatorLayout {
         case postcodes
         /// The streets of every postcode, ascending.
         case postcodeStreets
-        /// One record per word with other writings, by its folded text, and a last one.
+        /// One record per word with variants, by its folded text, and a last one.
         case shortForms
         /// The words of the vocabulary that a short form may stand for.
         case longForms
         /// Rectangles around streets in the order of the next section; then around every 16, …
         case streetRectangles
-        /// The streets along a curve that keeps near ones together.
+        /// The streets along a space-filling curve.
         case streetOrder
-        /// Where the segments of each street begin in the next section; one more ends the last.
+        /// First entry of each street's segments in the next section; one more ends the last.
         case segmentStarts
         /// One record per segment of a street, by street, and a last one.
         case segments
@@ -117,26 +116,26 @@ enum LocatorLayout {
         case nearestPoints
         /// One record per source of the build, in its order.
         case sources
-        /// Where the sources of each set begin in the next section; one more ends the last.
+        /// First entry of each set's sources in the next section; one more ends the last.
         case originSets
         /// The sources of every set, ascending.
         case originSetSources
-        /// Where the origins of each place begin in the next section; one more ends the last.
+        /// First entry of each place's origins in the next section; one more ends the last.
         case placeOriginStarts
-        /// The sources that have a place, with its identifiers there.
+        /// The sources of a place, with its identifiers there.
         case placeOrigins
-        /// The sets of sources of streets: one record for neighbours with the same.
+        /// The sets of sources of streets, run-length encoded.
         case streetOrigins
-        /// The sets of sources of houses: one record for neighbours with the same.
+        /// The sets of sources of houses, run-length encoded.
         case houseOrigins
         /// One record per language of names, ascending by its tag.
         case languages
-        /// The names of places in languages, by place, then language.
+        /// The names of places by place, then language.
         case languageNames
         /// Streets and house numbers of points of interest, by place.
         case pointAddresses
 
-        /// The bytes of one record.
+        /// Size of one record in bytes.
         var recordByteCount: Int {
             switch self {
             case .text, .keyText, .vocabularyText, .wordKinds, .areaIndex: 1
@@ -161,7 +160,7 @@ enum LocatorLayout {
     }
 }
 
-/// What sort of thing a place is.
+/// The kind of a place.
 enum PlaceKind: UInt8 {
     /// A sovereign state or dependent territory with a country code.
     case country = 1
@@ -171,23 +170,23 @@ enum PlaceKind: UInt8 {
     case subregion
     /// A city, town, village or part of one.
     case settlement
-    /// Anything else with a name: a shop, a station, a mountain.
+    /// Any other named feature: a shop, a station, a mountain.
     case pointOfInterest
 }
 
-/// How a name belongs to a place.
+/// The relation of a name to its place.
 enum NameRole: UInt8 {
     /// The usual name.
     case name = 0
-    /// The usual name in another writing: ASCII, `ue` for `ü`, `St` for `Saint`.
+    /// A variant of the usual name: ASCII, `ue` for `ü`, `St` for `Saint`.
     case variant
-    /// Another name that begins like the usual one: `Roma` for `Rome`, `Naples` for `Napoli`.
+    /// Another name with the same first letters: `Roma` for `Rome`, `Naples` for `Napoli`.
     case cognate
     /// Another name, in any language and script.
     case alternate
     /// A code or abbreviation: `DE`, `DEU`, `TX`.
     case code
-    /// Of a region: a second-level division in it that is no place, because nothing says where it
-    /// is. It explains what lies in the region, and is no answer.
+    /// For a region, a second-level division in it that is no place, because its position is
+    /// unknown. It matches words of a text as context, and is no answer.
     case part
 }

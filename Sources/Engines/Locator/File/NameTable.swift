@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-/// Every name of every place, folded, sorted and joined: what becomes the text index.
+/// Every name of every place, folded, sorted and merged: the source of the text index.
 struct NameTable {
     /// One name of one place.
     struct Posting: Hashable {
         var place: UInt32
         var role: NameRole
-        /// The name as it is written.
+        /// The display text of the name.
         var text: String
-        /// Whether the key is the name in Latin letters, which it is not written in.
+        /// Whether the key is a romanisation of the name.
         var isTransliterated = false
     }
 
     /// A folded name.
     struct Key {
-        /// Where its bytes lie in `keyText`.
+        /// Byte range in `keyText`.
         var text: Range<Int>
-        /// Where its postings lie in `postings`.
+        /// Range of its postings in `postings`.
         var postings: Range<Int>
         /// The greatest weight of its postings.
         var weight: UInt16
@@ -26,19 +26,18 @@ struct NameTable {
     private(set) var keyText: [UInt8] = []
     private(set) var keys: [Key] = []
     private(set) var postings: [Posting] = []
-    /// The keys of every place, ascending, without those of names in Latin letters that are not
-    /// written so.
+    /// The keys of every place, ascending, without romanisations.
     private(set) var placeKeys: [[UInt32]]
 
-    /// A name waiting to be sorted.
+    /// An unsorted name.
     private struct Entry {
-        /// The first eight bytes, big-endian, so that most comparisons are one.
+        /// The first eight bytes, big-endian, which decide most comparisons.
         var head: UInt64
         var bytes: [UInt8]
         var posting: Posting
     }
 
-    /// Folded names longer than this are left out; a place's own name never is.
+    /// Limit of a folded name in bytes; a place's own name is exempt.
     static let longestAlternate = 120
 
     init(_ places: [DraftPlace], _ ranking: Ranking) {
@@ -101,7 +100,8 @@ struct NameTable {
             guard !bytes.isEmpty else { return }
             if let number = numbers[bytes] {
                 let known = result[number].1
-                // Of two writings of one name the one with marks is shown: München, not Munchen.
+                // Of two spellings of one name the one with diacritics is displayed: München, not
+                // Munchen.
                 if role.rawValue < known.role.rawValue
                     || role == known.role && Self.marks(in: text) > Self.marks(in: known.text)
                 {
@@ -122,7 +122,7 @@ struct NameTable {
         }
         addWritings(of: place.name, .name, shown: place.name)
         addWritings(of: place.asciiName, .variant, shown: place.name)
-        // New York for New York City: the name itself for most people, when the source has it.
+        // New York for New York City: the usual short form, where the source has it.
         let own = Folder.fold(place.name)
         let short = Self.withoutCity(own)
         let common = Self.commonNames(of: place)
@@ -134,7 +134,8 @@ struct NameTable {
             addWritings(of: name, role, shown: name)
         }
         if place.kind == .pointOfInterest {
-            // `Thyssen` of `Museu Thyssen`: what else says a museum is in the text or left out.
+            // `Thyssen` of `Museu Thyssen`: the word for museum may be another in the text, or
+            // missing.
             for name in [place.name] + place.alternateNames where !name.contains("://") {
                 let folded = Folder.fold(name)
                 if let alone = PointKinds.shipped.nameAlone(folded, category: place.categoryName) {
@@ -166,8 +167,8 @@ struct NameTable {
         return result
     }
 
-    /// How an alternate name stands to the usual one: three capitals are an airport's code, and the
-    /// same first three letters make a cognate.
+    /// The role of an alternate name: three capitals are an airport's code, and the same first
+    /// three letters make a cognate.
     private static func role(
         of name: String, _ folded: FoldedText, beside own: FoldedText
     ) -> NameRole {
@@ -180,10 +181,10 @@ struct NameTable {
         return letters.count > 1 && letters.elementsEqual(others) ? .cognate : .alternate
     }
 
-    /// The folded other names of a place that many of its names are, or are a letter away from.
+    /// The folded alternate names of a place that several of its names equal, up to one letter.
     ///
-    /// So is `Medina` beside `Médine`, `Medyna`, and `Medina` in five languages. In Latin letters
-    /// only: elsewhere a letter may be half a name.
+    /// For example `Medina` beside `Médine`, `Medyna`, and `Medina` in five languages. In Latin
+    /// letters only: elsewhere a letter may be half a name.
     private static func commonNames(of place: DraftPlace) -> Set<[UInt8]> {
         var names = place.alternateNames.prefix(mostCompared).map { Folder.fold($0).bytes }
         names += place.languageNames.prefix(mostCompared).map { Folder.fold($0.name).bytes }
@@ -202,7 +203,7 @@ struct NameTable {
         return result
     }
 
-    /// How many of a place's names, itself included, are like one that is common.
+    /// Number of similar names, itself included, that make a name common.
     private static let leastLike = 4
     private static let shortestCommon = 4
     private static let longestCommon = 40
@@ -210,7 +211,7 @@ struct NameTable {
 
     private static func marks(in text: String) -> Int { text.utf8.count { $0 >= 0xC0 } }
 
-    /// The name without a last word `city`; nil when it has none.
+    /// The name without a last word `city`; nil without one.
     private static func withoutCity(_ name: FoldedText) -> [UInt8]? {
         guard name.words.count > 1, let last = name.words.last,
             name.bytes[last].elementsEqual("city".utf8)
@@ -218,7 +219,7 @@ struct NameTable {
         return Array(name.bytes[..<(last.lowerBound - 1)])
     }
 
-    /// `orange co` for `orange county`; nil for a name that is called otherwise.
+    /// `orange co` for `orange county`; nil for any other name.
     private static func withCounty(_ name: FoldedText) -> [UInt8]? {
         guard name.words.count > 1, let last = name.words.last,
             name.bytes[last].elementsEqual("county".utf8)
@@ -226,14 +227,14 @@ struct NameTable {
         return Array(name.bytes[..<last.lowerBound]) + Array("co".utf8)
     }
 
-    /// Words that are written short and long; either is taken for the other.
+    /// Abbreviations with their long forms, which are interchangeable.
     private static let shortForms: [([UInt8], [UInt8])] = [
         ("saint", "st"), ("sankt", "st"), ("sainte", "ste"), ("fort", "ft"), ("mount", "mt"),
         ("santa", "sta"), ("santo", "sto"), ("ciudad", "cd"), ("puerto", "pto"),
         ("general", "gral"), ("north", "n"), ("south", "s"), ("east", "e"), ("west", "w"),
     ].map { (Array($0.0.utf8), Array($0.1.utf8)) }
 
-    /// The name with its short words written long, and the reverse.
+    /// The name with abbreviations expanded, and the reverse.
     private static func otherWritings(of name: FoldedText) -> [[UInt8]] {
         var result: [[UInt8]] = []
         for (long, short) in shortForms {

@@ -3,14 +3,14 @@
 
 internal import Platform
 
-/// The path-compressed tree over sorted folded names, in preorder, on its way into the file.
+/// The path-compressed tree over sorted folded names, in preorder, before its encoding.
 struct NameTree {
-    /// One node: the bytes of `firstKey` up to `depthEnd` are what all keys below have in common.
+    /// One node: the bytes of `firstKey` up to `depthEnd` are the common prefix of all keys below.
     struct Node {
         var firstKey: UInt32
-        /// The number of the first node that is not below this one.
+        /// The number of the next node outside this one's subtree.
         var skip: UInt32
-        /// In bytes, at a border of scalars.
+        /// Length of the prefix in bytes, at a scalar boundary.
         var depthEnd: UInt32
     }
 
@@ -19,14 +19,14 @@ struct NameTree {
     private let text: [UInt8]
     private let names: [Range<Int>]
 
-    /// Over ascending folded names, each a range of `text`.
+    /// Builds the tree over ascending folded names, each a range of `text`.
     init(text: [UInt8], names: [Range<Int>]) {
         self.text = text
         self.names = names
         addChildren(of: 0..<names.count, depth: 0)
     }
 
-    /// The numbers of the names in the order of their bytes read from the end.
+    /// The numbers of the names sorted by reversed text.
     var endings: [UInt32] {
         let heads = names.map { name in
             text[name].suffix(8).reversed().enumerated().reduce(UInt64(0)) {
@@ -41,7 +41,7 @@ struct NameTree {
         }
     }
 
-    /// The nodes and the endings as the file holds them.
+    /// The encoded nodes and the list sorted by reversed text.
     var sections: (tree: [UInt8], endings: [UInt8]) {
         var tree = ByteWriter(capacity: 12 * nodes.count)
         for node in nodes {
@@ -54,7 +54,7 @@ struct NameTree {
         return (tree.bytes, ends.bytes)
     }
 
-    /// Adds a node for every next scalar of keys that share their first `depth` bytes.
+    /// Adds a node per next scalar of keys with a common prefix of `depth` bytes.
     private mutating func addChildren(of keys: Range<Int>, depth: Int) {
         var start = keys.lowerBound
         while start < keys.upperBound {
@@ -101,9 +101,9 @@ struct NameTree {
     }
 }
 
-/// The words of names of several words, with the keys that have them, heaviest first.
+/// The words of names of several words, with the keys that contain them, heaviest first.
 struct WordTable {
-    /// A word: where its bytes lie in the key text, and its keys.
+    /// A word: its byte range in the key text, and its keys.
     struct Word {
         var text: Range<Int>
         var keys: [UInt32]
@@ -141,7 +141,7 @@ struct WordTable {
     }
 }
 
-/// Places of a kind as an implicit balanced tree: the middle of a range is its root, the halves its
+/// Places as an implicit balanced k-d tree: the middle of a range is its root, the halves its
 /// subtrees; levels are split by x, y and z in turn.
 struct NearestTree {
     private(set) var entries: [(place: UInt32, vector: UnitVector)] = []

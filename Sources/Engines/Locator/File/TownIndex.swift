@@ -3,12 +3,12 @@
 
 internal import Geometry
 
-/// The settlements of a gazetteer by the names that sources give towns.
+/// An index of a gazetteer's settlements by town names in sources.
 struct TownIndex {
     private var known: [[UInt8]: [Int]] = [:]
     private var otherNames: [[UInt8]: [Int]] = [:]
 
-    /// Of the names, folded, that are wanted.
+    /// Indexes the given folded names.
     init(_ gazetteer: Gazetteer, named wanted: Set<[UInt8]>) {
         guard !wanted.isEmpty else { return }
         for (number, settlement) in gazetteer.settlements.enumerated() {
@@ -26,8 +26,8 @@ struct TownIndex {
         known[name, default: []].append(settlement)
     }
 
-    /// The settlement of that name, else one that has it among others, within 20 km, no part of a
-    /// town; of several the largest, then the first.
+    /// The settlement of that name, else one with it as an alternate name, within 20 km, no part of
+    /// a town; the largest wins, then the first.
     func settlement(
         named name: [UInt8], country: String, near location: Coordinate, in gazetteer: Gazetteer
     ) -> Int? {

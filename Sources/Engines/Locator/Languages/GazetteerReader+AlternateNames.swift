@@ -6,10 +6,10 @@ internal import ICU
 internal import Platform
 
 extension GazetteerReader {
-    /// Reads the files of alternate names that were set aside, in their order, once all gazetteers
-    /// are read; only rows of ids that these have are kept.
+    /// Reads the deferred files of alternate names, in order, once all gazetteers are read; only
+    /// rows with ids of the gazetteers are kept.
     ///
-    /// `progress` hears of the file and of every 100,000th line, and may throw to stop.
+    /// `progress` is called for the file and at every 100,000th line, and may throw to stop.
     mutating func readWaiting(
         progress: (_ path: String, _ line: Int) throws(Failure) -> Void
     ) throws(Failure) {
@@ -36,20 +36,20 @@ extension GazetteerReader {
     }
 }
 
-/// The rows of GeoNames' `alternateNames.txt` that are names of what a build has.
+/// The rows of GeoNames' `alternateNames.txt` for the places of a build.
 ///
-/// Columns, by tabs: id of the name, id of what it names, language, name, and `1` where it is
-/// preferred, short, colloquial, historic; `alternateNamesV2.txt` adds from and to.
+/// Tab-separated columns: id of the name, id of the named place, language, name, and `1` where it
+/// is preferred, short, colloquial, historic; `alternateNamesV2.txt` adds from and to.
 private struct AlternateNameTable {
     private struct Name {
         var text: String
-        /// BCP 47; nil for a name in no language that is told.
+        /// BCP 47; nil for a name without a language.
         var language: String?
-        /// The less, the better it stands for its language; nil where it never does.
+        /// Preference within its language, lower first; nil for a name that never represents it.
         var rank: Int?
     }
 
-    /// What an id is: a settlement by number, or a division or country by code.
+    /// The object of an id: a settlement by number, or a division or country by code.
     private enum Target {
         case settlement(Int)
         case area(String)
@@ -76,13 +76,13 @@ private struct AlternateNameTable {
         targets[0] = nil
     }
 
-    /// Whether the row is taken; throws where it is malformed.
+    /// Whether the row is used; throws for a malformed one.
     mutating func take(_ line: [UInt8], from source: UInt16) throws(Unusable) -> Bool {
         let fields = line.split(separator: UInt8(ascii: "\t"), omittingEmptySubsequences: false)
         guard fields.count >= 4 else {
             throw Unusable("it has \(fields.count) columns; expected 4 or more")
         }
-        // Most rows are of places that the build has not.
+        // Most rows are for places outside the build.
         guard let id = UInt32(String(decoding: fields[1], as: UTF8.self)) else {
             throw Unusable(
                 "id '\(String(decoding: fields[1].prefix(40), as: UTF8.self))': expected a whole "
@@ -97,7 +97,7 @@ private struct AlternateNameTable {
             throw Unusable("the name is longer than \(NameInLanguage.longestName) bytes")
         }
         let language = tag(code)
-        // Codes that are no language stand for links, postcodes, airports and the like.
+        // Codes that are no language mark links, postcodes, airports and the like.
         guard language != nil || code.isEmpty else { return false }
         let flags = (4..<8).map { $0 < fields.count && fields[$0].elementsEqual("1".utf8) }
         let (isPreferred, isShort, isColloquial, isHistoric) = (
@@ -116,7 +116,7 @@ private struct AlternateNameTable {
         return tag
     }
 
-    /// Gives every settlement, division and country its names.
+    /// Assigns the names to settlements, divisions and countries.
     func give(to gazetteer: inout Gazetteer) {
         for (id, names) in names {
             let best = Self.best(of: names)
@@ -146,7 +146,7 @@ private struct AlternateNameTable {
         }
     }
 
-    /// Of each language the name that stands for it best; of several the first.
+    /// The preferred name per language; the first one wins ties.
     private static func best(of names: [Name]) -> [NameInLanguage] {
         var best: [String: (rank: Int, number: Int)] = [:]
         for (number, name) in names.enumerated() {

@@ -5,7 +5,7 @@ internal import CairnModel
 internal import ICU
 internal import Platform
 
-/// Where an opened, checked locator file has the names of places in languages.
+/// The names by language in an opened, validated locator file.
 final class LanguageFile: Sendable {
     private let count: Int
     private let languageCount: Int
@@ -22,7 +22,7 @@ final class LanguageFile: Sendable {
         textStart = section(.text).lowerBound
     }
 
-    /// The sections of the names of places, whose order is the file's; throws `tooLarge`.
+    /// The sections of names, in the file's order of places; throws `tooLarge`.
     static func sections(
         _ places: [DraftPlace], intern: (String) -> UInt32
     ) throws(Failure) -> [LocatorLayout.Section: [UInt8]] {
@@ -52,11 +52,11 @@ final class LanguageFile: Sendable {
         return [.languages: languages.bytes, .languageNames: names.bytes]
     }
 
-    /// The languages of a file in which a name counts as one in a language, the closest first.
+    /// The languages of the file that match a requested one, the closest first.
     func languages(for tag: LanguageTag, _ bytes: RawSpan) -> [Int] {
         let tags = (0..<languageCount).map { self.tag($0, bytes) }
         var result = tag.closest.compactMap { tags.firstIndex(of: $0.text) }
-        // Lastly those of other countries: `pt-BR` for `pt`.
+        // Finally variants of other countries: `pt-BR` for `pt`.
         let start = tag.text.prefix { $0 != "-" } + "-"
         for (number, other) in tags.enumerated()
         where other.hasPrefix(start) && !result.contains(number) {
@@ -65,7 +65,7 @@ final class LanguageFile: Sendable {
         return result
     }
 
-    /// The name of a place in the first of some languages in which it has one.
+    /// The name of a place in the first of some languages that has one.
     func name(of place: Int, in languages: [Int], _ bytes: RawSpan) -> String? {
         guard !languages.isEmpty else { return nil }
         var range = 0..<count
@@ -102,14 +102,14 @@ final class LanguageFile: Sendable {
         return String(decoding: bytes.copy(at..<at + count), as: UTF8.self)
     }
 
-    /// Checks every number that points somewhere.
+    /// Checks every offset and index.
     func check(
         _ bytes: RawSpan, placeCount: Int, textCount: Int
     ) throws(LocatorFile.Damage) {
         for language in 0..<languageCount {
             let at = languageStart + 8 * language
             guard Int(bytes.uint32(at: at)) + Int(bytes.uint32(at: at + 4)) <= textCount else {
-                throw LocatorFile.Damage("language \(language) is not sound")
+                throw LocatorFile.Damage("language \(language) is invalid")
             }
         }
         var last = (place: -1, language: -1)
@@ -120,7 +120,7 @@ final class LanguageFile: Sendable {
             )
             guard next > last, next.place < placeCount, next.language < languageCount,
                 Int(bytes.uint32(at: at + 4)) + Int(bytes.uint16(at: at + 8)) <= textCount
-            else { throw LocatorFile.Damage("name \(record) in a language is not sound") }
+            else { throw LocatorFile.Damage("name \(record) in a language is invalid") }
             last = next
         }
     }

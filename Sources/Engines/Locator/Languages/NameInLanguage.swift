@@ -3,17 +3,17 @@
 
 internal import ICU
 
-/// What a place is called in a language.
+/// The name of a place in a language.
 public struct NameInLanguage: Hashable, Sendable {
-    /// BCP 47, `zh-Hant`.
+    /// The language in BCP 47, such as `zh-Hant`.
     let language: String
     let name: String
 
-    /// The longest name that is taken, in bytes.
+    /// Limit of a name, in bytes.
     static let longestName = 400
 
-    /// Of a language's code as sources write it (``LanguageTag``); nil for what is none, and for a
-    /// name that is empty or of more than 400 bytes.
+    /// Creates a name from a source's language code (``LanguageTag``); nil for an invalid code, and
+    /// for a name that is empty or longer than 400 bytes.
     public init?(language: String, name: String) {
         guard let tag = LanguageTag(language), 1...Self.longestName ~= name.utf8.count else {
             return nil
@@ -28,7 +28,7 @@ public struct NameInLanguage: Hashable, Sendable {
 }
 
 extension [NameInLanguage] {
-    /// Adds names in languages that it has none in yet.
+    /// Adds names in languages without one.
     mutating func add(_ names: [NameInLanguage]) {
         for name in names where !contains(where: { $0.language == name.language }) {
             append(name)

@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-/// What a source calls one of its records.
+/// The identifier of a record in its source.
 public enum SourceIdentifier: Hashable, Sendable {
     /// The source gives none.
     case none
-    /// As in GeoNames.
+    /// A number, as in GeoNames.
     case number(UInt64)
     /// Objects of OpenStreetMap.
     case node(UInt64)
     case way(UInt64)
     case relation(UInt64)
-    /// As a named feature's field has it.
+    /// The text of a named feature's field.
     case text(String)
 
     /// GeoNames has no 0.
     init(number: UInt32) { self = number == 0 ? .none : .number(UInt64(number)) }
 }
 
-/// Which source a record came from, and as what there.
+/// The source of a record, with its identifier there.
 struct Origin: Hashable {
     /// The number of the source, in the order of the build.
     var source: UInt16
     var id = SourceIdentifier.none
 }
 
-/// Where a place came from; the first is kept in place, since most have no other.
+/// The origins of a place; the first is stored inline, since most have no other.
 struct Origins {
     private var first: Origin?
     private var others: [Origin] = []
@@ -33,7 +33,7 @@ struct Origins {
     init() {}
     init(_ origin: Origin) { first = origin }
 
-    /// Each once, in the order in which they came.
+    /// All origins without duplicates, in order of arrival.
     var all: [Origin] { (first.map { [$0] } ?? []) + others }
     var isEmpty: Bool { first == nil }
 
@@ -45,7 +45,7 @@ struct Origins {
         }
     }
 
-    /// The sources alone.
+    /// The sources without identifiers.
     var withoutIDs: Origins {
         var result = Origins()
         for origin in all { result.add(Origin(source: origin.source)) }
@@ -55,16 +55,16 @@ struct Origins {
     mutating func add(_ more: Origins) { for origin in more.all { add(origin) } }
 }
 
-/// The sets of sources that streets and houses came from, each once; a set is known by its number.
+/// Interned sets of sources of streets and houses, referenced by number.
 struct OriginSets {
     /// The number of the set of no source.
     static let empty: UInt16 = 0
-    /// How many sets there may be.
+    /// Limit of sets.
     static let most = 65_536
 
-    /// Ascending numbers of sources.
+    /// Rising source numbers of each set.
     private(set) var sets: [[UInt16]] = [[]]
-    /// Whether there were more sets than a file holds.
+    /// Whether the limit was exceeded.
     private(set) var isOverfull = false
     private var numbers: [[UInt16]: UInt16] = [[]: empty]
     private var singles: [UInt16: UInt16] = [:]
@@ -78,15 +78,15 @@ struct OriginSets {
         return set
     }
 
-    /// The first source of a set; none of the empty one.
+    /// The first source of a set; nil for the empty one.
     func first(of set: UInt16) -> UInt16? { sets[Int(set)].first }
 
-    /// Whether two sets have no source in common.
+    /// Whether two sets are disjoint.
     func areApart(_ set: UInt16, _ other: UInt16) -> Bool {
         sets[Int(set)].allSatisfy { !sets[Int(other)].contains($0) }
     }
 
-    /// The set of all sources of both; the first where there are too many sets.
+    /// The union of two sets; the first one where there are too many sets.
     mutating func union(_ set: UInt16, _ other: UInt16) -> UInt16 {
         if set == other || other == Self.empty { return set }
         let key = UInt32(set) << 16 | UInt32(other)
@@ -114,28 +114,28 @@ struct OriginSets {
 public struct LocatorSource: Hashable, Sendable, Codable {
     /// The last component of its path, or `dataset:HASH`.
     public var name: String
-    /// What it was read as: `GeoNames dump`, `addresses (BAN)` or `OpenStreetMap`, for example.
+    /// Its form, for example `GeoNames dump`, `addresses (BAN)` or `OpenStreetMap`.
     public var form: String
-    /// Who has to be named, and the licence; nil where its form does not tell.
+    /// The attribution with the licence; nil where its form has none.
     public var attribution: String?
-    /// How many of its records were taken.
+    /// Number of its records used.
     public var recordCount: Int
 
-    /// The most sources of one locator.
+    /// Limit of sources in one locator.
     static let most = 4_096
 }
 
-/// What one reader took of which sources, and what it read them as.
+/// Counts of records by source of one reader, and the forms of the sources.
 struct SourceTally {
-    /// The source that is being read.
+    /// The present source.
     var source: UInt16 = 0
     private(set) var counts: [UInt16: Int] = [:]
     private(set) var forms: [UInt16: [SourceForm]] = [:]
 
-    /// Counts a record of a source, of the one being read unless told.
+    /// Counts a record of a source, by default the present one.
     mutating func count(_ source: UInt16? = nil) { counts[source ?? self.source, default: 0] += 1 }
 
-    /// Says what the source being read is; one may be several things.
+    /// Records a form of the present source, which may have several.
     mutating func read(as form: SourceForm) {
         if forms[source]?.last != form, !(forms[source] ?? []).contains(form) {
             forms[source, default: []].append(form)
@@ -147,7 +147,7 @@ struct SourceTally {
         forms.merge(other.forms) { $0 + $1 }
     }
 
-    /// The sources of those names, in the order of the build.
+    /// The sources under those names, in the order of the build.
     func sources(named names: [String]) -> [LocatorSource] {
         names.enumerated().map { number, name in
             let forms = forms[UInt16(number)] ?? []
@@ -159,14 +159,14 @@ struct SourceTally {
     }
 }
 
-/// What a source may be, and who has to be named for it.
+/// The form of a source, and its attribution.
 struct SourceForm: Hashable, Sendable {
     var name: String
     var attribution: String?
 
-    /// Whom tables of GeoNames name.
+    /// The attribution of GeoNames tables.
     static let geoNames = "GeoNames, CC BY 4.0"
-    /// An extract, however it is packed.
+    /// An extract, in any encoding.
     static let openStreetMap = SourceForm(
         name: "OpenStreetMap", attribution: "© OpenStreetMap contributors, ODbL")
 }

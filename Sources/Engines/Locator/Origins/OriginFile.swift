@@ -3,7 +3,7 @@
 
 internal import Platform
 
-/// Where an opened, checked locator file says what its records came from.
+/// The origins of the records in an opened, validated locator file.
 final class OriginFile: Sendable {
     let sourceCount: Int
     private let setCount: Int
@@ -39,8 +39,8 @@ final class OriginFile: Sendable {
             recordCount: Int(clamping: bytes.uint64(at: at + 24)))
     }
 
-    /// `cities.tsv#2988507; paris.osm.pbf#node/17807753`: the sources of a place, each with the
-    /// place's identifier where it has one.
+    /// The sources of a place, each with its identifier where present: `cities.tsv#2988507;
+    /// paris.osm.pbf#node/17807753`.
     func origins(ofPlace place: Int, _ bytes: RawSpan) -> String {
         let at = placeStarts.lowerBound + 4 * place
         let records = Int(bytes.uint32(at: at))..<Int(bytes.uint32(at: at + 4))
@@ -64,12 +64,12 @@ final class OriginFile: Sendable {
         }
     }
 
-    /// The names of the sources of a street: every row and line of it.
+    /// The names of the sources of a street, from all its rows and lines.
     func origins(ofStreet street: Int, _ bytes: RawSpan) -> String {
         names(inSets: [set(street, streets, bytes)], bytes)
     }
 
-    /// The names of the sources of a crossing's two streets.
+    /// The names of the sources of an intersection's two streets.
     func origins(ofStreets first: Int, _ second: Int, _ bytes: RawSpan) -> String {
         names(inSets: [set(first, streets, bytes), set(second, streets, bytes)], bytes)
     }
@@ -90,7 +90,7 @@ final class OriginFile: Sendable {
         return numbers.sorted().map { name(ofSource: $0, bytes) }.joined(separator: "; ")
     }
 
-    /// The set of a record by the runs of its section.
+    /// The set of a record, from the runs of its section.
     private func set(_ record: Int, _ runs: Range<Int>, _ bytes: RawSpan) -> Int {
         var range = 0..<runs.count / 8
         while range.count > 1 {
@@ -117,7 +117,7 @@ final class OriginFile: Sendable {
 
     // MARK: Checks
 
-    /// Checks every number that points somewhere.
+    /// Checks every offset and index.
     func check(
         _ bytes: RawSpan, placeCount: Int, streetCount: Int, houseCount: Int
     ) throws(LocatorFile.Damage) {
@@ -139,7 +139,7 @@ final class OriginFile: Sendable {
             let at = placeOrigins.lowerBound + 16 * record
             guard Int(bytes.uint32(at: at)) < sourceCount,
                 let form = StoredIdentifierForm(rawValue: bytes.uint32(at: at + 4))
-            else { throw LocatorFile.Damage("origin \(record) is not sound") }
+            else { throw LocatorFile.Damage("origin \(record) is invalid") }
             if form == .text { try checkText(at + 8, "origin \(record)", bytes) }
         }
         try checkRuns(streets, of: streetCount, bytes)
@@ -150,7 +150,7 @@ final class OriginFile: Sendable {
         _ at: Int, _ what: String, _ bytes: RawSpan
     ) throws(LocatorFile.Damage) {
         guard Int(bytes.uint32(at: at)) + Int(bytes.uint32(at: at + 4)) <= text.count else {
-            throw LocatorFile.Damage("\(what) is not sound")
+            throw LocatorFile.Damage("\(what) is invalid")
         }
     }
 
@@ -161,7 +161,7 @@ final class OriginFile: Sendable {
         for record in 0..<section.count / 4 {
             let next = bytes.uint32(at: section.lowerBound + 4 * record)
             guard next >= last, Int(next) <= limit else {
-                throw LocatorFile.Damage("\(what) \(record) is not sound")
+                throw LocatorFile.Damage("\(what) \(record) is invalid")
             }
             last = next
         }
@@ -179,7 +179,7 @@ final class OriginFile: Sendable {
             let first = Int(bytes.uint32(at: at))
             guard first > last, first < count, run > 0 || first == 0,
                 Int(bytes.uint32(at: at + 4)) < setCount
-            else { throw LocatorFile.Damage("run \(run) of origins is not sound") }
+            else { throw LocatorFile.Damage("run \(run) of origins is invalid") }
             last = first
         }
     }

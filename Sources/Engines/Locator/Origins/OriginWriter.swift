@@ -3,12 +3,12 @@
 
 internal import Platform
 
-/// Lays out which sources the records of a locator came from.
+/// Encodes the origins of a locator's records.
 struct OriginWriter {
     let sources: [LocatorSource]
     let sets: [[UInt16]]
 
-    /// The sections; `intern` gives the offset of a text in the section of texts.
+    /// The sections; `intern` returns the offset of a text in the section of texts.
     func sections(
         places: [DraftPlace], streets: [AddressGazetteer.Street], intern: (String) -> UInt32
     ) -> [LocatorLayout.Section: [UInt8]] {
@@ -81,14 +81,14 @@ struct OriginWriter {
     }
 }
 
-/// How the identifier of a record is kept in the file.
+/// The form of a record's identifier in the file.
 enum StoredIdentifierForm: UInt32 {
     case none, number, node, way, relation
-    /// Offset and, above it, bytes in the section of texts.
+    /// Offset in the section of texts, with the length in the upper bits.
     case text
 }
 
-/// Sets of sources of records in their order: of neighbours with the same only the first is kept.
+/// Run-length encoding of the records' sets of sources.
 private struct OriginRuns {
     private(set) var records = ByteWriter()
     private var count: UInt32 = 0

@@ -3,11 +3,11 @@
 
 internal import CairnModel
 
-/// Which part of an address a word was given in.
+/// The role of a word in an address in parts.
 enum AddressPart: CaseIterable {
     case address, neighborhood, city, subregion, region, postal
 
-    /// Whether a place of this kind may be what the part names.
+    /// Whether a place of this kind may be named by the part.
     func names(_ kind: PlaceKind) -> Bool {
         switch self {
         case .address: kind == .pointOfInterest
@@ -31,7 +31,7 @@ enum AddressPart: CaseIterable {
 }
 
 extension FoldedText {
-    /// The words of all parts, each with the part it was given in; every part is a segment.
+    /// The words of all parts, each with its part; every part is a segment.
     init(_ parts: AddressFields, partingApostrophes: Bool = false) {
         self.init()
         for (number, field) in AddressPart.allCases.enumerated() {
@@ -49,15 +49,15 @@ extension FoldedText {
         }
     }
 
-    /// Whether a place of a kind may be named by a run of words: all in one part that names such
-    /// places, or in a text without parts.
+    /// Whether a run of words may name a place of a kind: all in one part for such places, or in a
+    /// text without parts.
     func allows(_ kind: PlaceKind, at span: Range<Int>) -> Bool {
         guard !fields.isEmpty, let first = span.first else { return true }
         return fields[first].names(kind) && fields[span].allSatisfy { $0 == fields[first] }
     }
 }
 
-/// The words of an address that cannot be what they are not given as; none in a text without parts.
+/// The excluded roles of words in an address in parts; none in a text without parts.
 struct ForbiddenWords {
     var street: UInt64 = 0
     var town: UInt64 = 0

@@ -5,7 +5,7 @@ internal import CairnModel
 internal import Platform
 
 extension GeocodeSearch {
-    /// Why a reading stands where it does: what each word was taken for, and what orders it.
+    /// Explains the rank of a candidate: the match of each word, and the tie-breaks.
     mutating func explanation(of reading: Reading, _ bytes: RawSpan) -> Explanation {
         if let arrangement = reading.arrangement {
             let (text, share) = arrangements[arrangement]
@@ -86,7 +86,7 @@ extension GeocodeSearch {
                 nearness: filter.nearness(of: file.location(reading.place, bytes), ranking)))
     }
 
-    /// Of a point of interest that is what sort the text says, where the text says.
+    /// The explanation of the category of a point of interest, where the text has one.
     private func kindExplanation(of reading: Reading, _ bytes: RawSpan) -> Explanation {
         let nearness = filter.nearness(of: file.location(reading.place, bytes), ranking)
         return Explanation(

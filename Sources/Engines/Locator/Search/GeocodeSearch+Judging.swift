@@ -4,9 +4,9 @@
 internal import CairnModel
 internal import Platform
 
-// What a name, with what contains its places, explains of the text, and what the rest of it costs.
+// Scores names with their containing places: matched words, and the penalty of the rest.
 extension GeocodeSearch {
-    /// Weighs every place of a name as a reading of the text; whether one was kept.
+    /// Scores every place of a name as a match of the text; returns whether one was kept.
     @discardableResult
     mutating func consider(
         _ key: Int, span: Range<Int>, quality: Double, type: MatchType, leastWeight: Double = 0,
@@ -49,7 +49,7 @@ extension GeocodeSearch {
                     posting.isTransliterated
                     ? .alternateName : !isCertain ? .fuzzy : isOwnName ? .exact : .alternateName
             }
-            // Other names of hamlets and of points of interest weigh less than nothing.
+            // Alternate names of hamlets and of points of interest have negative weight.
             guard leastWeight == 0 || reading.weight >= leastWeight else { continue }
             if best[place].map({ reading.precedes($0) }) ?? true { best[place] = reading }
             isKept = true
@@ -57,8 +57,8 @@ extension GeocodeSearch {
         return isKept
     }
 
-    /// The score of a name with what contains it, whether every word was certain, and whether a
-    /// division was supposed to contain it.
+    /// The score of a name with its containing places, whether every word matched exactly, and
+    /// whether a containing division was assumed.
     private mutating func score(
         span: Range<Int>, quality: Double, chain: [Int], isPoint: Bool, kind: UInt64,
         takesParts: Bool, _ bytes: RawSpan
@@ -82,11 +82,11 @@ extension GeocodeSearch {
         return (scoring.score(lost: lost), isCertain, isSupposed)
     }
 
-    /// What words of a text weigh for a place, or for a point of interest.
+    /// The weights of words for a place, or for a point of interest.
     func scoring(isPoint: Bool) -> Scoring { isPoint ? pointScoring : scoring }
 
-    /// The words that are the same name again, as of a town in a division that is called like it,
-    /// and whether commas part them from it.
+    /// The words that repeat the name, as for a town in a division of the same name, and whether
+    /// commas separate them from it.
     func repeats(of span: Range<Int>) -> (mask: UInt64, isApart: Bool) {
         guard hasRepeats, text.fields.isEmpty else { return (0, true) }
         var result: (mask: UInt64, isApart: Bool) = (0, true)
@@ -103,9 +103,9 @@ extension GeocodeSearch {
         return result
     }
 
-    /// The words that are the name or letter by letter what contains it or is supposed to, those
-    /// that name divisions which do not (of a point of interest also towns), and whether anything
-    /// was supposed.
+    /// The words that match the name or exactly a containing place, known or assumed, those that
+    /// name other divisions (for a point of interest also towns), and whether a division was
+    /// assumed.
     func masks(
         named: UInt64, takesParts: Bool, chain: [Int], isPoint: Bool
     ) -> (explained: UInt64, divisions: UInt64, isSupposed: Bool) {
@@ -127,9 +127,9 @@ extension GeocodeSearch {
         return (explained, divisions, isSupposed)
     }
 
-    /// Whether second-level divisions of its region may explain what a place is in: it is a
-    /// settlement or less, in none that is known, and its name, letter by letter, says more than a
-    /// sort of place or is the usual one.
+    /// Whether second-level divisions of its region may be assumed to contain a place: it is a
+    /// settlement or less, its own is unknown, and its name matches exactly and is more than a
+    /// generic word or the usual one.
     func takesParts(
         _ place: Int, _ role: NameRole, named: UInt64, quality: Double, chain: [Int],
         _ bytes: RawSpan
@@ -140,8 +140,8 @@ extension GeocodeSearch {
     }
 
     /// Whether a qualifier behind the name is a second-level division of the place's region; in
-    /// several words, or parted from the name by a comma, since single words are more often a part
-    /// of a name.
+    /// several words, or separated from the name by a comma, since single words are more often a
+    /// part of a name.
     func isPart(_ qualifier: Qualifier, named: UInt64, chain: [Int]) -> Bool {
         let start = qualifier.span.lowerBound
         return named < scoring.mask(start..<start + 1)
@@ -150,7 +150,7 @@ extension GeocodeSearch {
                 || text.segments[start] != text.segments[named.trailingZeroBitCount])
     }
 
-    /// Words that no name explains letter by letter: like the name of an area, or lost.
+    /// Words without an exact match: similar to the name of an area, or lost.
     struct Piece {
         var span: Range<Int>
         var area: Int?
@@ -158,7 +158,7 @@ extension GeocodeSearch {
         var lost: Double
     }
 
-    /// What words cost that no name of a containing division explains letter by letter.
+    /// The penalty of words that match no name of a containing division exactly.
     mutating func lostByRun(
         _ run: Range<Int>, chain: [Int], divisions: UInt64, _ scoring: Scoring,
         _ pieces: inout [Piece], _ bytes: RawSpan
@@ -174,7 +174,7 @@ extension GeocodeSearch {
             return lost
         }
         if run.count == 1 {
-            // A division that the place is not in contradicts; any other word is just unknown.
+            // The name of another division contradicts; any other word is merely unknown.
             let contradicts = scoring.mask(run) & divisions != 0
             let lost =
                 scoring.weight(run)
@@ -190,7 +190,7 @@ extension GeocodeSearch {
         return lost
     }
 
-    /// How like a run of words is to a name of a division, 0…1: its beginning, or it with errors.
+    /// The similarity of a run of words to a name of a division, 0…1: a prefix, or typos.
     private mutating func likeness(of run: Range<Int>, to area: Int, _ bytes: RawSpan) -> Double {
         let known = LikenessKey(area: area, span: run)
         if let value = likeness[known] { return value }
@@ -221,8 +221,7 @@ extension GeocodeSearch {
     }
 }
 
-/// How many letters UTF-8 has, and how many of them are not ASCII: enough to see that two texts
-/// differ by more than some errors.
+/// Numbers of letters and of non-ASCII letters in UTF-8: a cheap lower bound of the edit distance.
 private struct LetterCounts {
     private var letters = 0
     private var beyondASCII = 0
@@ -240,7 +239,7 @@ private struct LetterCounts {
         if byte >= 0xC0 { beyondASCII += 1 }
     }
 
-    /// False where optimal string alignment has certainly more errors.
+    /// False where the optimal string alignment distance certainly exceeds the limit.
     func mayDiffer(from other: LetterCounts, by limit: Int) -> Bool {
         abs(letters - other.letters) <= limit && abs(beyondASCII - other.beyondASCII) <= limit
     }

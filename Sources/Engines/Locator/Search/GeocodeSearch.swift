@@ -5,59 +5,57 @@ internal import CairnModel
 internal import Geometry
 internal import Platform
 
-/// One geocode: reads the words of a text as a name and what contains it, in every way the names in
-/// the file allow, and keeps the best reading of each place.
+/// The place search of one geocode: matches the words of a text with a name and its containing
+/// places, in every way the names in the file allow, and keeps the best match of each place.
 ///
-/// `Docs/locator-ranking.md` states the ranking. The order of the passes: names letter by letter;
-/// then, only if no place explains every word, beginnings of names, names with typing errors, and
-/// names that have the words among others.
+/// `Docs/locator-ranking.md` states the ranking. The order of the passes: exact names; then, only
+/// if no place matches every word, prefixes of names, typos, and names that contain the words among
+/// others.
 struct GeocodeSearch {
     let file: LocatorFile
     let text: FoldedText
     let filter: PlaceFilter
     let wordCount: Int
     let scoring: Scoring
-    /// The same for points of interest: a house number is not passed over for them.
+    /// The scoring of points of interest, in which a house number has its full weight.
     let pointScoring: Scoring
     let ranking: Ranking
     /// Runs of words that name countries, regions or second-level divisions.
     private(set) var qualifiers: [Qualifier] = []
     /// The key of every run of words that is a name.
     private(set) var names: [(span: Range<Int>, key: Int)] = []
-    /// Runs of words that say what sort of point of interest is meant, with the numbers of
-    /// categories.
+    /// Runs of words for a kind of point of interest, with the numbers of categories.
     var kinds: [(span: Range<Int>, categories: Set<Int>)] = []
     var best: [Int: Reading] = [:]
     var likeness: [LikenessKey: Double] = [:]
-    /// Whether a word stands twice.
+    /// Whether a word occurs twice.
     let hasRepeats: Bool
-    /// The text with its words in another order, or parted, and the share of its weight that this
-    /// costs.
+    /// Rearranged or split variants of the text, each with its penalty as a share of the weight.
     private(set) var arrangements: [(text: FoldedText, lost: Double)] = []
 
-    /// One way to read the text as a place.
+    /// A match of the text with a place.
     struct Reading {
         var place: Int
-        /// 0…100.
+        /// The score, 0…100.
         var score: Double
         var type: MatchType
-        /// Among equal scores the greater comes first.
+        /// Tie-break between equal scores, greater first.
         var weight: Double
-        /// The words that are its name, how much of their weight counts, and the record of the
+        /// The words of its name, the share of their weight that counts, and the posting of the
         /// name.
         var span = 0..<0
         var quality = 1.0
         var posting = 0
         var isBeginning = false
-        /// Which of ``arrangements`` was read so; nil for the text as it is.
+        /// The index in ``arrangements``; nil for the text as it is.
         var arrangement: Int?
-        /// Whether it is shown although a better reading explains every word: a better known place
-        /// that the text may be a slip for.
+        /// Whether it is kept despite a better match of every word: a better known place with a
+        /// similar name.
         var isBetterKnown = false
-        /// Points of interest come after all other places of the same score.
+        /// Points of interest follow all other places of the same score.
         var isPoint = false
-        /// Whether it only may lie in a second-level division that the text names: none is recorded
-        /// for it.
+        /// Whether it is only assumed to be in a second-level division of the text: its own is
+        /// unknown.
         var isSupposed = false
 
         func precedes(_ other: Reading) -> Bool {
@@ -72,13 +70,12 @@ struct GeocodeSearch {
     struct Qualifier {
         var span: Range<Int>
         /// Divisions and countries; in a file with points of interest settlements as well, which
-        /// contain those.
+        /// contain them.
         var places: Set<Int>
-        /// Regions that second-level divisions of the name are in: they explain what is in the
-        /// region and in no second-level division that is known.
+        /// Regions with second-level divisions of the name: they match for places in the region
+        /// whose second-level division is unknown.
         var parts: Set<Int> = []
-        /// Whether a division or country is among them, and whether a settlement that people live
-        /// in is.
+        /// Whether a division or country is among them, and whether an inhabited settlement is.
         var hasArea = false
         var hasTown = false
     }
@@ -88,13 +85,13 @@ struct GeocodeSearch {
         var span: Range<Int>
     }
 
-    /// Words past these are not read.
+    /// Limit of words; further ones are ignored.
     static let mostWords = 32
-    /// The longest run of words that is looked up as one name.
+    /// Limit of words looked up as one name.
     static let longestSpan = 10
 
-    /// - Parameter isStreetUnknown: Whether no street is what the text says, so that a sort of
-    ///   street and what stands between commas beside it say little about the place.
+    /// - Parameter isStreetUnknown: Whether no street matches the text, so that a street type and
+    ///   the words next to it, between commas, have little weight for the place.
     init(
         file: LocatorFile, text: FoldedText, filter: PlaceFilter, isStreetUnknown: Bool = false
     ) {
@@ -114,10 +111,10 @@ struct GeocodeSearch {
         ranking = file.ranking
     }
 
-    /// The readings of the text, best first.
+    /// Finds the matches of the text, best first.
     ///
-    /// - Parameter takesSlips: Whether names with typing errors are looked for, glued to others, or
-    ///   out of order.
+    /// - Parameter takesSlips: Whether to search for names with typos, missing spaces, or another
+    ///   order.
     mutating func run(takesSlips: Bool = true, _ bytes: RawSpan) -> [Reading] {
         lookUpNames(bytes)
         lookUpKinds(bytes)
@@ -161,7 +158,7 @@ struct GeocodeSearch {
         return sorted.filter { $0.score >= least }
     }
 
-    // MARK: Looking names up
+    // MARK: Look-ups of names
 
     mutating func lookUpNames(_ bytes: RawSpan) {
         for start in 0..<wordCount {
@@ -179,7 +176,7 @@ struct GeocodeSearch {
         }
     }
 
-    /// What may contain other places among the places of a name.
+    /// The containing places among the places of a name.
     private func qualifier(of key: Int, at span: Range<Int>, _ bytes: RawSpan) -> Qualifier {
         var result = Qualifier(span: span, places: [])
         for number in file.postings(key, bytes).prefix(Self.mostPostings) {
@@ -203,11 +200,11 @@ struct GeocodeSearch {
         return result
     }
 
-    /// The most places of one name that are looked at, most important first.
+    /// Limit of places examined per name, most important first.
     static let mostPostings = 4_096
 
-    /// Where a name that is not letter by letter in the file may begin and end: at the borders of
-    /// segments, and wherever what is before is explained by what contains the place.
+    /// Spans of inexact names: between the borders of segments, and wherever the words before match
+    /// containing places.
     private func nameSpans() -> [Range<Int>] {
         guard wordCount > 0 else { return [] }
         var covered = scoring.fillers
@@ -228,7 +225,7 @@ struct GeocodeSearch {
 
     // MARK: Passes
 
-    /// Names of which the words are the beginning.
+    /// Matches prefixes of names.
     private mutating func findBeginnings(_ spans: [Range<Int>], _ bytes: RawSpan) {
         for span in spans {
             let isAtEnd = span.upperBound == wordCount
@@ -258,7 +255,7 @@ struct GeocodeSearch {
         }
     }
 
-    /// Names with typing errors.
+    /// Matches names with typos.
     private mutating func findTypos(
         _ spans: [Range<Int>], mostErrors: Int, leastWeight: Double = 0, _ bytes: RawSpan
     ) {
@@ -275,7 +272,7 @@ struct GeocodeSearch {
         }
     }
 
-    /// Names that have all the words among others, in any order.
+    /// Matches names that contain all the words, in any order.
     private mutating func findWords(_ spans: [Range<Int>], _ bytes: RawSpan) {
         for span in spans + spansOverSegments()
         where scoring.letters(span) >= 4 && !names.contains(where: { $0.span == span }) {
@@ -311,7 +308,7 @@ struct GeocodeSearch {
         }.map { 0..<$0 }
     }
 
-    /// Names with the name of a division between their words: `Miami Florida Beach`.
+    /// Matches names with the name of a division between their words: `Miami Florida Beach`.
     private mutating func findRearranged(_ bytes: RawSpan) {
         for qualifier in qualifiers.prefix(Self.mostArrangements)
         where text.fields.isEmpty && qualifier.hasArea && qualifier.span.lowerBound > 0
@@ -321,7 +318,7 @@ struct GeocodeSearch {
         }
     }
 
-    /// Names whose words, or which and a division's, are written together: `santacruzdetenerife`,
+    /// Matches names with missing spaces, also together with a division's: `santacruzdetenerife`,
     /// `lisbonportugal`.
     private mutating func findGlued(_ bytes: RawSpan) {
         for number in 0..<wordCount
@@ -334,9 +331,9 @@ struct GeocodeSearch {
         }
     }
 
-    /// Reads another text for this one, of which every word has to be explained letter by letter.
+    /// Searches for a variant of the text, of which every word must match exactly.
     ///
-    /// - Parameter lost: What that costs of the text's weight.
+    /// - Parameter lost: Its penalty as a share of the text's weight.
     private mutating func find(_ other: FoldedText, _ lost: Double, _ bytes: RawSpan) {
         var search = GeocodeSearch(file: file, text: other, filter: filter)
         search.lookUpNames(bytes)
@@ -355,10 +352,10 @@ struct GeocodeSearch {
         }
     }
 
-    /// How many qualifiers are tried at the end of the text.
+    /// Limit of qualifiers tried at the end of the text.
     private static let mostArrangements = 4
 
-    /// A bare name that is spelled like a little known place may be a slip for a well known one.
+    /// Adds well known places whose names are within typos of a bare, little known one.
     private mutating func addBetterKnown(than complete: Reading, _ bytes: RawSpan) {
         let all = 0..<wordCount
         guard complete.weight < ranking.places.littleKnownBelow, wordCount <= 6,

@@ -3,21 +3,21 @@
 
 internal import CairnModel
 
-/// Names one place, street, house or crossing of one locator file.
+/// A reference to one place, street, house or intersection of one locator file.
 ///
-/// It is the beginning of the file's hash, `x`, `s` or `h`, and the number of the place, street or
-/// house, in hexadecimal; or `l` or `r`, for the side of a segment, its number, `-` and the house
-/// number on it; or `i`, the numbers of two streets and which of their crossings, `-` between them.
-/// Opaque to clients; URL-safe and without commas.
+/// It consists of a prefix of the file's hash, `x`, `s` or `h`, and the number of the place, street
+/// or house, in hexadecimal; or `l` or `r`, for the side of a segment, its number, `-` and the
+/// house number on it; or `i`, the numbers of two streets and the index of their intersection,
+/// separated by `-`. Opaque to clients; URL-safe and without commas.
 struct MagicKey {
-    /// What a key names.
+    /// The target of a key.
     enum Target: Hashable {
         case place(Int)
         case street(Int)
         case house(Int)
-        /// A house by the range of numbers on a side of a street; its suffix is not kept.
+        /// An interpolated house on a side of a street; without its suffix.
         case range(RangeMatch)
-        /// Two streets that meet, and which of their meetings it is, from 0.
+        /// Two intersecting streets, and the index of their intersection, from 0.
         case intersection(Intersection, place: Int)
 
         init(_ reading: AddressReading) {
@@ -52,7 +52,7 @@ struct MagicKey {
         text = locator.rawValue.prefix(Self.hashDigits) + end
     }
 
-    /// What it names, when it was made by this very file; nil for anything else.
+    /// The target, for a key of this very file; nil for any other text.
     func target(in locator: ContentID, _ file: LocatorFile, _ bytes: RawSpan) -> Target? {
         guard text.hasPrefix(locator.rawValue.prefix(Self.hashDigits)),
             text.utf8.count <= Self.hashDigits + 27
@@ -72,7 +72,7 @@ struct MagicKey {
         }
     }
 
-    /// The hexadecimal numbers after the letter, `-` between them.
+    /// The hexadecimal numbers after the letter, separated by `-`.
     private static func numbers(_ end: Substring) -> [Int] {
         end.dropFirst().split(separator: "-", omittingEmptySubsequences: false)
             .compactMap { $0.first?.isHexDigit == true ? Int($0, radix: 16) : nil }

@@ -4,16 +4,15 @@
 internal import Geometry
 internal import Platform
 
-/// One reverse geocode: the nearest place in a tree over the unit sphere.
+/// A nearest-neighbour search in a tree over the unit sphere.
 ///
-/// Straight lines through the Earth order places as great circles do, so poles and the antimeridian
-/// need no care.
+/// Chords order places like great circles do, so poles and the antimeridian need no special case.
 struct NearestSearch {
     let positions: StoredPositions
     let target: UnitVector
-    /// Places of other territories are passed over.
+    /// Excludes other territories.
     let filter: TerritoryFilter?
-    /// Only towns and villages whose extent holds the location, as this file has them.
+    /// Restricts the search to towns and villages of this file whose extent contains the location.
     let containing: LocatorFile?
     private let location: Coordinate
 
@@ -28,8 +27,7 @@ struct NearestSearch {
         target = UnitVector(location)
     }
 
-    /// The nearest place within the distance and how far it is; of equally near ones the most
-    /// important.
+    /// The nearest place within the distance, and its distance; the most important wins ties.
     func run(within meters: Double, _ bytes: RawSpan) -> (place: Int, meters: Double)? {
         var best: (place: Int, squaredChord: Double) = (.max, Sphere.squaredChord(meters: meters))
         visit(0..<positions.count, axis: 0, &best, bytes)

@@ -5,29 +5,30 @@ internal import CairnModel
 internal import Geometry
 internal import Platform
 
-/// What a place is called, and where it lies, in words.
+/// The label and location of a place in an answer.
 struct PlaceLabel {
     let place: Int
     let kind: PlaceKind
     /// The usual name.
     let name: String
-    /// Of a point of interest the town it is in, of a settlement itself; empty where unknown.
+    /// The town of a point of interest, a settlement's own name; empty where unknown.
     let city: String
-    /// What a point of interest is; empty for other places.
+    /// The category of a point of interest; empty for other places.
     let pointCategory: String
-    /// Where a point of interest is, `12 Rue Haute, Paris, Île-de-France, France`; of other places
-    /// as ``long``.
+    /// The location of a point of interest, `12 Rue Haute, Paris, Île-de-France, France`; for other
+    /// places ``long``.
     let around: String
-    /// Of the divisions it is in; empty where unknown or where it is that division itself.
+    /// Its second-level division; empty where unknown, and for such a division itself.
     let subregion: String
     let region: String
-    /// Of the country, itself for a country; empty where unknown.
+    /// Its country, for a country itself; empty where unknown.
     let country: String
-    /// `Paris, Île-de-France, France`, beginning with another name where one was given.
+    /// The long label, `Paris, Île-de-France, France`, starting with the matched name if that is
+    /// another.
     let long: String
     /// The street and house number of a point of interest; nil for other places and where unknown.
     let address: PointAddress?
-    /// Whether its own name is in the language that the file shows.
+    /// Whether its own name is in the language of labels.
     let isInLanguage: Bool
 
     init(_ file: LocatorFile, _ place: Int, name other: String?, _ bytes: RawSpan) {
@@ -51,7 +52,7 @@ struct PlaceLabel {
         case .region: parts.append(country)
         case .subregion: parts += [region, country]
         case .settlement:
-            // A city that is its own region and country is named once less.
+            // A city that is its own region and country is listed once less.
             if region != name || region != country { parts.append(region) }
             parts.append(country)
         case .pointOfInterest:
@@ -67,7 +68,7 @@ struct PlaceLabel {
         long = parts.filter { !$0.isEmpty }.joined(separator: ", ")
     }
 
-    /// Esri's attributes of a candidate; text is empty where unknown.
+    /// Esri's attributes of a candidate; unknown texts are empty.
     func attributes(
         _ file: LocatorFile, score: Double, extent: Envelope, locator: String, _ bytes: RawSpan
     ) -> Attributes {
@@ -113,7 +114,7 @@ struct PlaceLabel {
 }
 
 extension LocatorFile {
-    /// What the place is to those who ask for some categories only.
+    /// The category of the place for filters.
     func category(_ place: Int, _ bytes: RawSpan) -> PlaceCategory {
         switch kind(place, bytes) {
         case .country: .country
@@ -125,7 +126,7 @@ extension LocatorFile {
         }
     }
 
-    /// The category of a point of interest, as its source names it; nil for other places.
+    /// The category of a point of interest, as in its source; nil for other places.
     func pointCategory(_ place: Int, _ bytes: RawSpan) -> String? {
         guard let points, kind(place, bytes) == .pointOfInterest else { return nil }
         return points.category(place, bytes).map { points.name(ofCategory: $0, bytes) }

@@ -3,15 +3,15 @@
 
 internal import Platform
 
-/// The street and house number that a point of interest has by itself.
+/// The own street and house number of a point of interest.
 public struct PointAddress: Hashable, Sendable {
-    /// Never empty.
+    /// The street; never empty.
     public let street: String
-    /// `12 bis`; empty for none.
+    /// The house number, such as `12 bis`; empty for none.
     public let number: String
 
-    /// As tags or fields have them; nil without a street, and where one is longer than a street or
-    /// number may be (200 and 40 bytes).
+    /// Creates an address from tags or fields; nil without a street, and for a street or number
+    /// that is too long (200 and 40 bytes).
     public init?(street: String, number: String) {
         guard 1...AddressReader.longestName ~= street.utf8.count, number.utf8.count <= 40 else {
             return nil
@@ -20,11 +20,11 @@ public struct PointAddress: Hashable, Sendable {
         self.number = number
     }
 
-    /// `12 bis Rue de la Paix`.
+    /// The address as text: `12 bis Rue de la Paix`.
     var text: String { number.isEmpty ? street : number + " " + street }
 }
 
-/// Where an opened, checked locator file has the streets and house numbers of points of interest.
+/// The streets and house numbers of points of interest in an opened, validated locator file.
 final class PointAddressFile: Sendable {
     private let count: Int
     private let start: Int
@@ -37,7 +37,7 @@ final class PointAddressFile: Sendable {
         textStart = sections[LocatorLayout.Section.text.rawValue].lowerBound
     }
 
-    /// The section for places in the order of the file.
+    /// The encoded section, for places in the order of the file.
     static func section(_ places: [DraftPlace], intern: (String) -> UInt32) -> [UInt8] {
         var records = ByteWriter()
         for (place, draft) in places.enumerated() {
@@ -51,7 +51,7 @@ final class PointAddressFile: Sendable {
         return records.bytes
     }
 
-    /// Nil for places without one.
+    /// Nil for a place without one.
     func address(of place: Int, _ bytes: RawSpan) -> PointAddress? {
         var range = 0..<count
         while !range.isEmpty {
@@ -72,7 +72,7 @@ final class PointAddressFile: Sendable {
             decoding: bytes.copy(start..<start + Int(bytes.uint32(at: at + 4))), as: UTF8.self)
     }
 
-    /// Checks every number that points somewhere.
+    /// Checks every offset and index.
     func check(
         _ bytes: RawSpan, placeCount: Int, textCount: Int
     ) throws(LocatorFile.Damage) {
@@ -84,7 +84,7 @@ final class PointAddressFile: Sendable {
                 [4, 12].allSatisfy({
                     Int(bytes.uint32(at: at + $0)) + Int(bytes.uint32(at: at + $0 + 4)) <= textCount
                 })
-            else { throw LocatorFile.Damage("address \(record) of a point is not sound") }
+            else { throw LocatorFile.Damage("address \(record) of a point is invalid") }
             last = place
         }
     }

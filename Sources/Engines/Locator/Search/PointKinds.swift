@@ -5,22 +5,21 @@ internal import CairnModel
 internal import Geometry
 internal import Platform
 
-/// The words that say what sort of point of interest is meant, `museum` or `Flughafen`, of all
-/// languages.
+/// Words for categories of points of interest, such as `museum` or `Flughafen`, in all languages.
 struct PointKinds: Sendable {
-    /// Categories as points of interest have them.
+    /// Category names, as in points of interest.
     let categories: [[UInt8]]
-    /// The numbers of categories that words stand for, folded, with a space between two.
+    /// Category numbers by words, folded, separated by a space.
     private let categoriesOf: [[UInt8]: [Int]]
-    /// Which length, first and last byte words have that say a sort: few other words have them.
+    /// Length, first and last byte of these words, as a filter: few other words have them.
     private let outlines: Set<WordOutline>
 
-    /// The most words that say one sort.
+    /// Limit of words for one category.
     static let longest = 3
 
     static let shipped = PointKinds(String(decoding: PackageResources.kinds_txt, as: UTF8.self))
 
-    /// Reads lines `Category: word other_words …`; `_` joins words.
+    /// Parses lines `Category: word other_words …`; `_` joins words.
     init(_ table: String) {
         var categories: [[UInt8]] = []
         var categoriesOf: [[UInt8]: [Int]] = [:]
@@ -42,7 +41,7 @@ struct PointKinds: Sendable {
         outlines = Set(categoriesOf.keys.compactMap { WordOutline($0) })
     }
 
-    /// What sorts words say, or their singular with an `s` behind it.
+    /// The categories of words, or of their singular when they end in `s`.
     func categories(of words: ArraySlice<UInt8>) -> [Int] {
         if let found = exactCategories(of: words) { return found }
         guard words.count > 3, words.last == UInt8(ascii: "s") else { return [] }
@@ -54,7 +53,7 @@ struct PointKinds: Sendable {
         return categoriesOf[Array(words)]
     }
 
-    /// The runs of words of a text that say a sort, the longer first of those that begin together.
+    /// The runs of words in a text that mean a category, the longer first at one start.
     func runs(in text: FoldedText, count: Int) -> [(span: Range<Int>, categories: [Int])] {
         var result: [(span: Range<Int>, categories: [Int])] = []
         for start in 0..<count {
@@ -66,8 +65,8 @@ struct PointKinds: Sendable {
         return result
     }
 
-    /// A name without the words that say its own category, and prepositions beside them; nil where
-    /// it has none, or little else.
+    /// A name without the words for its own category, and adjacent prepositions; nil where it has
+    /// none, or little else.
     func nameAlone(_ name: FoldedText, category: String) -> [UInt8]? {
         let wanted = Array(category.utf8)
         let count = min(name.words.count, GeocodeSearch.longestSpan)
@@ -89,9 +88,9 @@ struct PointKinds: Sendable {
     private static let shortestName = 4
 }
 
-// Points of interest by what sort they are.
+// Searches for points of interest by category.
 extension GeocodeSearch {
-    /// Finds the words that say what sort of point of interest is meant, where the file has such.
+    /// Looks up the words for categories that the file has.
     mutating func lookUpKinds(_ bytes: RawSpan) {
         guard let points = file.points else { return }
         let table = PointKinds.shipped
@@ -103,8 +102,7 @@ extension GeocodeSearch {
         }
     }
 
-    /// The words that say what sort a point of interest is, with prepositions, and are not its
-    /// name.
+    /// The words for the category of a point of interest, with prepositions, outside its name.
     func kindWords(of place: Int, named: UInt64, _ bytes: RawSpan) -> UInt64 {
         guard !kinds.isEmpty, let own = file.points?.category(place, bytes) else { return 0 }
         var result: UInt64 = 0
@@ -115,8 +113,8 @@ extension GeocodeSearch {
         return result == 0 ? 0 : result | scoring.fillers & ~named
     }
 
-    /// Whether a name is that of a point of interest without what says its sort, which the text
-    /// lacks too.
+    /// Whether a name is that of a point of interest without the words for its category, which the
+    /// text lacks, too.
     func lacksKind(
         _ key: Int, _ posting: LocatorFile.Posting, named: UInt64, _ bytes: RawSpan
     ) -> Bool {
@@ -128,8 +126,8 @@ extension GeocodeSearch {
             == Array(bytes.copy(file.keyText(key, bytes)))
     }
 
-    /// Reads the text as a sort of points of interest and where they are: `museums in Paris`; as
-    /// the sort alone around the location that is asked for.
+    /// Matches the text with a category and a place: `museums in Paris`; with the category alone
+    /// around the location of the request.
     mutating func findKinds(_ bytes: RawSpan) {
         guard let points = file.points, text.fields.isEmpty else { return }
         for kind in kinds.prefix(Self.mostKinds) {
@@ -199,11 +197,11 @@ extension GeocodeSearch {
         }
     }
 
-    /// How many words that say a sort are tried, and how many places of one name.
+    /// Limit of category words tried, and of places of one name.
     private static let mostKinds = 6
     private static let mostKindPlaces = 256
-    /// How many of a sort are answers.
+    /// Limit of results of one category.
     private static let mostOfKind = 50
-    /// Metres from the location; farther ones are not meant.
+    /// Limit of the distance from the location, in metres.
     private static let farthestKind = 50_000.0
 }

@@ -4,81 +4,81 @@
 internal import CairnModel
 internal import FoundationEssentials
 
-/// The one ranking model: what readings lose, how scores are bounded, and what orders equal scores.
+/// The ranking model: penalties, caps of scores, and tie-breaks.
 ///
-/// Its numbers are in `Data/ranking.json`, or a file given to the build, and carried inside the
-/// locator file, so that an answer follows from the file alone. `Docs/locator-ranking.md` describes
-/// each.
+/// Its numbers are in `Data/ranking.json`, or a file given to the build, and embedded in the
+/// locator file, so that an answer is a function of the file alone. `Docs/locator-ranking.md`
+/// describes each.
 final class Ranking: Decodable, Sendable {
-    /// Bounds of scores, 0 to 100.
+    /// Thresholds and caps of scores, 0 to 100.
     struct Scores: Decodable {
-        /// Readings below are not answers.
+        /// Threshold of an answer.
         var least: Double
-        /// Answers further below the best are left out.
+        /// Largest difference from the best answer.
         var gap: Double
-        /// The most a reading gets that is not letter by letter.
+        /// Cap of a match that is not exact.
         var uncertain: Double
-        /// The most a reading gets whose text had to be written in Latin letters first.
+        /// Cap of a match by romanisation of the text.
         var transliterated: Double
-        /// The most a reading gets of a text in parts that was read as one line.
+        /// Cap of a text in parts that was searched as one line.
         var mixedFields: Double
-        /// A text in parts is read as one line as well where its best reading gets less.
+        /// A text in parts is searched as one line as well where its best score is below.
         var fieldsAlone: Double
     }
 
-    /// What words of a place's name lose of their weight, 0 to 1.
+    /// Penalties of words in a place's name, as shares of their weight, 0 to 1.
     struct Places: Decodable {
         var wholeWords: Double
         var insideWord: Double
-        /// Divided by the letters typed, more.
+        /// Additional penalty, divided by the number of letters typed.
         var insideWordByLetters: Double
         var words: Double
         var transliterated: Double
         var divisionBeginning: Double
         var unexplained: Double
         var otherDivision: Double
-        /// Of the whole text: a reading of its words in another order.
+        /// Penalty of the whole text in another order of words.
         var rearranged: Double
-        /// What a letter of a word weighs that says nothing about the place.
+        /// Weight per letter of a filler word.
         var fillerWeight: Double
-        /// Names whose best place weighs less may be slips for better known ones.
+        /// Weight of a name's best place below which similar, better known names are added.
         var littleKnownBelow: Double
-        /// Those weigh so much more.
+        /// Required difference of weight of those.
         var betterKnownBy: Double
     }
 
-    /// What words of an address lose of their weight.
+    /// Penalties of words in an address, as shares of their weight.
     struct Addresses: Decodable {
         var unexplained: Double
-        /// A town's name that is not this one's, where the text names this one as well.
+        /// The name of another town, where the text has this one's as well.
         var otherTown: Double
-        /// The same where nothing in the text says that it is this town.
+        /// The name of another town, where nothing in the text confirms this one.
         var onlyOtherTown: Double
         /// A word of the street's name that the text lacks.
         var missing: Double
-        /// The same in a text that is still being typed.
+        /// ``missing`` in a text that is still being typed.
         var missingYet: Double
         /// A word of the town's name that the text lacks although it has others of it.
         var missingOfTown: Double
         /// A number outside the ranges of the street.
         var outside: Double
-        /// The same, more, the farther it is: so much at the farthest.
+        /// Additional penalty that grows with the distance from the range, at its largest.
         var farOutside: Double
-        /// Words before a whole address: `c/o Smith`.
+        /// Words before a complete address: `c/o Smith`.
         var beforeAddress: Double
-        /// Words written together, or apart.
+        /// Words joined, or split.
         var together: Double
-        /// A word that may go on.
+        /// A prefix of a word.
         var beginning: Double
-        /// What a letter of a sort of street weighs.
+        /// Weight per letter of a street type.
         var typeWeight: Double
-        /// What a letter of an article or preposition weighs.
+        /// Weight per letter of an article or preposition.
         var littleWeight: Double
-        /// Among equal scores: the share of the town's importance that counts.
+        /// Share of the town's importance in the tie-break.
         var importance: Double
     }
 
-    /// What a name takes from its place's importance, by its role.
+    /// Penalties on the importance of a place by the role of the name.
     struct Roles: Decodable {
         var name: Double
         var variant: Double
@@ -99,14 +99,14 @@ final class Ranking: Decodable, Sendable {
         }
     }
 
-    /// What a place gains by lying near the location that is asked for.
+    /// Bonus of a place near the location of the request.
     struct Nearness: Decodable {
         var most: Double
-        /// Over so many powers of ten of kilometres it falls to none.
+        /// Number of decades of kilometres over which it falls to zero.
         var decades: Double
     }
 
-    /// What kinds of places gain or lose beside a tenth of the logarithm of their population.
+    /// Bonuses by kind of place, added to a tenth of the logarithm of the population.
     struct Kinds: Decodable {
         var country: Double
         var region: Double
@@ -116,7 +116,7 @@ final class Ranking: Decodable, Sendable {
         var lowerSeat: Double
         var partOfTown: Double
         var former: Double
-        /// Capitals and seats of regions count with so many people at least.
+        /// Minimum population assumed of capitals and seats of regions.
         var seatPeople: Double
     }
 
@@ -128,18 +128,18 @@ final class Ranking: Decodable, Sendable {
     let nearness: Nearness
     let importance: Kinds
 
-    /// A model as it is written: members by their groups.
+    /// An encoded model: members by group.
     private typealias Groups = [String: [String: Double]]
 
-    /// The longest text of a model, in bytes.
+    /// Size limit of a model, in bytes.
     static let longestText = 65_536
 
-    /// The model that comes with the program.
+    /// The default model.
     static let shippedText: [UInt8] = PackageResources.ranking_json
 
-    /// Reads and checks a model.
+    /// Parses and validates a model.
     ///
-    /// Throws `Failure` (`invalidParameter`) with the source, the member and what was expected.
+    /// Throws `Failure` (`invalidParameter`) with the source, the member and the expected value.
     static func reading(_ json: [UInt8], source: String) throws(Failure) -> Ranking {
         guard json.count <= longestText else {
             throw Failure(
@@ -167,7 +167,7 @@ final class Ranking: Decodable, Sendable {
         return ranking
     }
 
-    /// Reads a model that a locator file carries: members that were not yet are the program's.
+    /// Parses the model of a locator file: newer members take their default.
     static func carried(_ json: [UInt8]) throws(Failure) -> Ranking {
         let decoder = JSONDecoder()
         guard json.count <= longestText,
@@ -183,7 +183,7 @@ final class Ranking: Decodable, Sendable {
         keys.map(\.stringValue).joined(separator: ".")
     }
 
-    /// The first member that is out of its range, in words.
+    /// The first member out of range, as an error message.
     private static func fault(in model: Groups) -> String? {
         for (group, range) in ranges {
             for (name, value) in model[group, default: [:]].sorted(by: { $0.key < $1.key }) {

@@ -4,43 +4,42 @@
 internal import Geometry
 internal import Platform
 
-/// One reverse geocode: the nearest of what was asked for that lies on the same side of the
-/// borders.
+/// One reverse geocode: the nearest feature of the requested types on the same side of the borders.
 struct ReverseSearch {
-    /// What was found.
+    /// The kind of a result.
     enum Target {
         case intersection(Intersection)
         case address(NearestAddress.Found)
         case place(Int)
-        /// The division or country around the location, where nothing in it is near enough.
+        /// The division or country around the location, where nothing in it is close enough.
         case area(Int)
     }
 
-    /// What was found, and how far it is.
+    /// A result with its distance.
     struct Found {
         var target: Target
         /// 0 for an area.
         var meters: Double
-        /// How far what is nearer but lies across a border is; nil where nothing is.
+        /// Distance of a nearer feature across a border; nil without one.
         var metersAcross: Double?
     }
 
     let file: LocatorFile
     let location: Coordinate
     let maxMeters: Double
-    /// Esri's types of features in small letters; nil for all.
+    /// Esri's feature types in small letters; nil for all.
     let types: Set<String>?
 
-    /// A house so near comes before a nearer street that has no numbers there.
+    /// Distance within which a house precedes a nearer street without numbers, in metres.
     private static let housePreferredMeters = 50.0
-    /// At this distance, which a request without one has, a settlement's extent counts; others are
-    /// limits.
+    /// The default distance, in metres, at which a settlement's extent counts; other values are
+    /// plain limits.
     private static let usualMeters = 100.0
-    /// Settlements farther away do not reach to the location.
+    /// Limit of the distance from a settlement whose extent contains the location, in metres.
     private static let farthestSettlementMeters = 100_000.0
 
-    /// What Esri's types of features stand for: `PointAddress` for houses with a position,
-    /// `StreetAddress` for these and those on ranges.
+    /// The address kinds of Esri's feature types: `PointAddress` for houses with a position,
+    /// `StreetAddress` for these and interpolated ones.
     private var addressSorts: AddressSorts {
         guard let types else { return [.houses, .ranges, .streets] }
         var sorts: AddressSorts = []
@@ -50,7 +49,7 @@ struct ReverseSearch {
         return sorts
     }
 
-    /// Whether a house is given where there is one, and not its street.
+    /// Whether a house is preferred to its street.
     var wantsHouses: Bool { addressSorts.contains(.houses) }
 
     private enum Sort: CaseIterable {
@@ -66,8 +65,9 @@ struct ReverseSearch {
         }
     }
 
-    /// Crossings, then points of interest, where they are asked for, then houses and streets, then
-    /// places; of the country and division around the location where their borders are known.
+    /// Searches intersections, then points of interest, where requested, then houses and streets,
+    /// then places; restricted to the country and division around the location where their borders
+    /// are known.
     func run(_ bytes: RawSpan) -> Found? {
         let filter = file.borders.flatMap { borders in
             borders.certainTerritory(at: location, bytes).map {
@@ -117,8 +117,7 @@ struct ReverseSearch {
         }
     }
 
-    /// The nearest of the addresses asked for, but a house near by before a street without numbers
-    /// there.
+    /// The nearest of the requested addresses, but a nearby house before a street without numbers.
     private func nearestAddress(
         _ addresses: AddressFile, _ filter: TerritoryFilter?, _ bytes: RawSpan
     ) -> NearestAddress.Found? {
@@ -134,7 +133,7 @@ struct ReverseSearch {
             sorts.subtracting(.streets), min(maxMeters, Self.housePreferredMeters)) ?? found
     }
 
-    /// The nearest town or village that reaches to the location, however far its middle is.
+    /// The nearest town or village whose extent contains the location.
     private func containingSettlement(_ filter: TerritoryFilter?, _ bytes: RawSpan) -> Found? {
         let search = NearestSearch(
             file.nearest, location: location, filter: filter, containing: file)

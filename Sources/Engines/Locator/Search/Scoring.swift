@@ -6,19 +6,19 @@ internal import Geometry
 internal import Glibc
 internal import Platform
 
-/// Turns what is explained of a text into a score; words weigh by their letters.
+/// Converts matched words of a text to a score; the weight of a word is its number of letters.
 struct Scoring {
     private let weights: [Double]
     private let lettersOfWords: [Int]
-    /// What all words weigh, those that are not read included.
+    /// Total weight of all words, including excess ones.
     let total: Double
-    /// Articles and prepositions, and what sort of place it is.
+    /// Filler words.
     private(set) var fillers: UInt64 = 0
-    /// The words that are a street which no file has.
+    /// The words of a street that is in no file.
     private(set) var street: UInt64 = 0
 
-    /// Words that say nothing about which place is meant, folded: articles and prepositions, and
-    /// what sort of place it is.
+    /// Filler words, which do not distinguish places, folded: articles and prepositions, and
+    /// generic words such as `city`.
     private static let fillerWords: Set<[UInt8]> = Set(
         """
         the of in at near and city town state province county region country republic municipality
@@ -34,15 +34,15 @@ struct Scoring {
         в во на у w we v ve u στην στο
         """.split { $0 == " " || $0 == "\n" }.map { Array($0.utf8) })
 
-    /// Whether a word says nothing about which place is meant.
+    /// Whether a word is a filler.
     static func isFiller(_ word: ArraySlice<UInt8>) -> Bool { fillerWords.contains(Array(word)) }
 
     /// - Parameters:
-    ///   - knowsPostcodes: Where not, a part that is a postcode weighs as little as a filler.
-    ///   - mayBeAddress: Whether numbers and sorts of street of an address weigh as little.
-    ///   - isStreetUnknown: Whether the same holds for what stands beside a sort of street between
-    ///     commas,
-    ///     which is the name of a street that no file has.
+    ///   - knowsPostcodes: Whether a postcode among the parts has its full weight instead of a
+    ///     filler's.
+    ///   - mayBeAddress: Whether numbers and street types of an address have a filler's weight.
+    ///   - isStreetUnknown: Whether words next to a street type, between commas, have it as well,
+    ///     as the name of a street that is in no file.
     init(
         _ text: FoldedText, _ ranking: Ranking, knowsPostcodes: Bool = true,
         mayBeAddress: Bool = true, isStreetUnknown: Bool = false
@@ -63,14 +63,14 @@ struct Scoring {
             if text.segments[number] == street { ofStreet |= 1 << UInt64(number) }
             return Double(letters) * (isFiller ? ranking.places.fillerWeight : 1)
         }
-        // Words that are not read count as not explained.
+        // Excess words count as unmatched.
         let unread = text.letters.dropFirst(GeocodeSearch.mostWords).reduce(0, +)
         total = weights.reduce(0, +) + Double(unread)
         self.fillers = fillers
         self.street = ofStreet
     }
 
-    /// The segment with the sort of street, where there are others; the first of several.
+    /// The first segment with a street type, where there are others.
     private static func streetSegment(_ text: FoldedText) -> Int? {
         guard text.fields.isEmpty, let first = text.segments.first, text.segments.last != first
         else { return nil }
@@ -80,7 +80,7 @@ struct Scoring {
         }.map { text.segments[$0] }
     }
 
-    /// Whether a text has a sort of street, and a number or two words more.
+    /// Whether a text has a street type, and a number or at least two more words.
     private static func isAddress(_ text: FoldedText) -> Bool {
         var hasNumber = false
         var hasType = false
@@ -92,14 +92,14 @@ struct Scoring {
         return hasType && (hasNumber || text.words.count > 2)
     }
 
-    /// Whether a text has a sort of street and a number.
+    /// Whether a text has a street type and a number.
     static func isHouse(_ text: FoldedText) -> Bool {
         let words = text.words.prefix(GeocodeSearch.mostWords).map { text.bytes[$0] }
         return words.contains(where: isNumber)
             && words.contains { AddressWords.searched.common[Array($0)] == .type }
     }
 
-    /// Whether a word of an address says nothing about the place.
+    /// Whether a word of an address is irrelevant to the place.
     private static func isOfStreet(_ word: ArraySlice<UInt8>) -> Bool {
         isNumber(word) || AddressWords.searched.common[Array(word)] ?? .plain != .plain
     }
@@ -135,45 +135,44 @@ struct Scoring {
         return result
     }
 
-    /// 0…100, in hundredths.
+    /// The score, 0…100, rounded to hundredths.
     func score(lost: Double) -> Double {
         guard total > 0 else { return 0 }
         return (10_000 * max(0, 1 - lost / total)).rounded() / 100
     }
 }
 
-/// Which places may be answers, and how they stand among equal scores.
+/// The filter of places, and their tie-break between equal scores.
 struct PlaceFilter {
-    /// Places that are countries; nil for all.
+    /// Countries as places; nil for all.
     var countries: Set<Int>?
-    /// Longitude and latitude; nil for everywhere.
+    /// The extent in longitude and latitude; nil for everywhere.
     var extent: Envelope?
-    /// Longitude and latitude that near places are preferred to; nil for none.
+    /// The preferred location in longitude and latitude; nil for none.
     var location: Coordinate?
-    /// How far from `location` places are as good as there.
+    /// Radius around `location` with the full bonus, in metres.
     var nearMeters = 0.0
-    /// What places may be; nil for all.
+    /// Categories of places; nil for all.
     var categories: Set<PlaceCategory>?
-    /// Names of categories, in small letters; points of interest of these may be answers as well.
+    /// Names of categories, in small letters; points of interest of these pass as well.
     var categoryNames: Set<String> = []
-    /// Whether nothing else than points of interest may be.
+    /// Whether only points of interest pass.
     var acceptsPointsOnly = false
-    /// Whether houses and streets may be answers.
+    /// Whether houses and streets pass.
     var acceptsAddresses = true
-    /// Whether postcodes may be answers.
+    /// Whether postcodes pass.
     var acceptsPostcodes = true
-    /// Whether crossings of streets may be answers.
+    /// Whether intersections pass.
     var acceptsIntersections = true
-    /// Whether a number outside all ranges of a street is a house beyond the nearest.
+    /// Whether a number outside all ranges of a street is extrapolated.
     var takesOutside = true
-    /// Whether positions typed as text may be answers.
+    /// Whether coordinates typed as text pass.
     var acceptsCoordinates = true
-    /// Shows places in the language asked for, whose names weigh as usual ones; nil where none is
-    /// asked for.
+    /// The file with labels in the requested language, whose names count as usual ones; nil without
+    /// one.
     var labels: LocatorFile?
 
-    /// What a name takes from its place's importance: nothing where it is the one in the language
-    /// asked for.
+    /// The penalty of a name on its place's importance: zero for the one in the requested language.
     func penalty(
         _ roles: Ranking.Roles, _ posting: LocatorFile.Posting, _ number: Int, _ file: LocatorFile,
         _ bytes: RawSpan
@@ -186,7 +185,7 @@ struct PlaceFilter {
             ? 0 : penalty
     }
 
-    /// Whether a position typed as text may be an answer; it is in no country.
+    /// Whether a coordinate typed as text passes; it is in no country.
     func accepts(coordinate: Coordinate) -> Bool {
         acceptsCoordinates
             && extent.map { Sphere.envelope($0, contains: coordinate) } ?? true
@@ -210,9 +209,9 @@ struct PlaceFilter {
         return true
     }
 
-    /// Importance as a share of one, less for names that are not the usual one, more near the given
-    /// location: 0.6 within `nearMeters`, falling with the logarithm of the distance from there to
-    /// none 10,000 km further on.
+    /// The tie-break weight: importance as a share of one, less for other names than the usual one,
+    /// plus a bonus near the given location: 0.6 within `nearMeters`, falling with the logarithm of
+    /// the distance to zero 10,000 km further on.
     func weight(
         of place: Int, less penalty: Double, _ file: LocatorFile, _ bytes: RawSpan
     ) -> Double {
@@ -220,7 +219,7 @@ struct PlaceFilter {
             + nearness(of: file.location(place, bytes), file.ranking)
     }
 
-    /// What a place gains by lying near the location that is asked for; 0 where none is.
+    /// The proximity bonus of a place; 0 without a location.
     func nearness(of place: Coordinate, _ ranking: Ranking) -> Double {
         guard let location else { return 0 }
         let further = max(0, Sphere.meters(from: location, to: place) - nearMeters)

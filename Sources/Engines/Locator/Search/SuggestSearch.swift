@@ -4,16 +4,16 @@
 internal import CairnModel
 internal import Platform
 
-/// One suggest: the places a text may become when typing goes on.
+/// One suggest: completions of a text to places.
 ///
-/// Either the whole text is the beginning of a name, or its first words are a name and the others
-/// what contains it, the last perhaps unfinished: `paris, tex`.
+/// Either the whole text is a prefix of a name, or its first words are a name and the others its
+/// containing places, the last possibly unfinished: `paris, tex`.
 struct SuggestSearch {
     let file: LocatorFile
     let text: FoldedText
     let filter: PlaceFilter
 
-    /// A place and the name it is suggested by.
+    /// A place with the suggested name.
     struct Found {
         var place: Int
         var posting: Int
@@ -25,9 +25,9 @@ struct SuggestSearch {
         }
     }
 
-    /// How many names are taken before they are ranked by nearness as well.
+    /// Number of names that are then ranked by proximity as well.
     private static let mostFound = 300
-    /// How many names are looked at for a filter that refuses most.
+    /// Limit of names examined for a restrictive filter.
     private static let mostKeys = 50_000
 
     /// The places, best first, at most `count`.
@@ -41,13 +41,13 @@ struct SuggestSearch {
         return Array(best.values.sorted { $0.precedes($1) }.prefix(count))
     }
 
-    /// Names that begin with the whole text.
+    /// Adds names with the whole text as a prefix.
     private func addBeginnings(to best: inout [Int: Found], wanted: Int, _ bytes: RawSpan) {
         var prefix = text.bytes
         let isFinished = !text.endsInsideWord
         var ranges = [file.keys(beginningWith: prefix[...], bytes)]
         if isFinished {
-            // After a space the last word is whole: the name itself, or it and further words.
+            // After a space the last word is complete: the name itself, or it and further words.
             let exact = file.key(prefix[...], bytes).map { $0..<$0 + 1 }
             prefix.append(UInt8(ascii: " "))
             ranges = [file.keys(beginningWith: prefix[...], bytes)] + (exact.map { [$0] } ?? [])
@@ -57,7 +57,7 @@ struct SuggestSearch {
             var accepted = 0
             for _ in 0..<Self.mostKeys {
                 guard let (key, weight) = heaviest.next(bytes) else { break }
-                // What follows is lighter than everything found so far.
+                // The following names are lighter than all found so far.
                 if accepted >= wanted, Double(weight) / 65_535 < leastOf(best, wanted) { break }
                 for number in file.postings(key, bytes).prefix(64)
                 where add(number, to: &best, bytes) { accepted += 1 }
@@ -66,7 +66,7 @@ struct SuggestSearch {
         }
     }
 
-    /// Among places of the very name that was typed, points of interest come last.
+    /// Ranks points of interest last among places of exactly the typed name.
     private func keepPointsBehind(_ best: inout [Int: Found], _ bytes: RawSpan) {
         guard file.points != nil, let key = file.key(text.bytes[...], bytes) else { return }
         let places = file.postings(key, bytes).prefix(4_096).map {
@@ -104,7 +104,7 @@ struct SuggestSearch {
         return isNew
     }
 
-    /// Whole names followed by what contains the place.
+    /// Adds complete names followed by containing places.
     private func addQualified(to best: inout [Int: Found], _ bytes: RawSpan) {
         let words = text.words.count
         guard words > 1, words <= GeocodeSearch.mostWords else { return }
@@ -120,7 +120,7 @@ struct SuggestSearch {
         }
     }
 
-    /// Whether the words are names of containing divisions, from the smallest up, the last perhaps
+    /// Whether the words are names of containing divisions, from the smallest up, the last possibly
     /// unfinished.
     private func explains(_ rest: Range<Int>, by chain: [Int], _ bytes: RawSpan) -> Bool {
         if rest.isEmpty { return true }

@@ -3,42 +3,41 @@
 
 internal import Platform
 
-/// The names within a few typing errors of a text.
+/// The names within a small edit distance of a text.
 ///
-/// An error is a letter too many, missing, wrong, or two neighbours exchanged (optimal string
-/// alignment). The tree of names is walked from its root; a branch is left as soon as no
-/// continuation can come near enough, so the cost grows with the number of errors, not with the
+/// An edit is an inserted, missing or wrong letter, or a transposition of neighbours (optimal
+/// string alignment). The tree of names is walked from its root; a branch is pruned as soon as no
+/// continuation can be within the limit, so the cost grows with the number of edits, not with the
 /// number of names.
 ///
-/// Two errors are looked for in two parts, because a walk that allows two from the first letter on
+/// Two edits are searched for in two parts, because a walk that allows two from the first letter on
 /// visits most of the upper tree: either the first half of the text has at most one of them, and
-/// the walk allows the second from the middle on; or both are in the first half, and then the
-/// second half is the end of the name, letter by letter, which the list of names sorted from their
-/// ends finds.
+/// the walk allows the second from the middle on; or both are in the first half, and then the name
+/// ends exactly with the second half, which the list sorted by reversed text finds.
 struct TypoSearch {
     private let wanted: [Unicode.Scalar]
     private let limit: Int
-    /// Up to this column one error less is allowed.
+    /// Up to this column the limit is one edit less.
     private let strictColumns: Int
-    /// One row per depth in letters: errors between that many letters of the name and each
-    /// beginning of the wanted text.
+    /// One row per depth in letters: distances between the name's prefix of that length and each
+    /// prefix of the wanted text.
     private var rows: [UInt8]
     private var letters: [Unicode.Scalar] = []
     private var frames: [Frame] = []
-    /// The second half of the text, which names with all errors in the first half end with.
+    /// The second half of the text, as a suffix of names with all edits in the first half.
     private let ending: [UInt8]
 
-    /// A node whose children are being walked.
+    /// A node whose children are being visited.
     private struct Frame {
         var skip: Int
         var depthBytes: Int
         var depthLetters: Int
     }
 
-    /// How many errors a text of so many letters is allowed.
+    /// The allowed edit distance for a text of that many letters.
     static func allowedErrors(letters: Int) -> Int { letters < 4 ? 0 : letters < 8 ? 1 : 2 }
 
-    /// The most names returned.
+    /// Limit of results.
     static let mostKeys = 2_000
 
     init(_ text: ArraySlice<UInt8>, limit: Int) {
@@ -61,7 +60,7 @@ struct TypoSearch {
         return Array(String(view).utf8)
     }
 
-    /// The keys within the limit, with their numbers of errors, in ascending order.
+    /// The keys within the limit, with their edit distances, in ascending order.
     mutating func run(_ names: StoredNames, _ bytes: RawSpan) -> [(key: Int, errors: Int)] {
         var found = walk(names, bytes)
         guard limit > 1 else { return found }
@@ -77,7 +76,7 @@ struct TypoSearch {
         return found.sorted { $0.key < $1.key }
     }
 
-    /// The most names with the right ending that are compared.
+    /// Limit of names with the right suffix that are compared.
     private static let mostEndings = 2_000
 
     private static func scalars(
@@ -101,7 +100,7 @@ struct TypoSearch {
             let start = parent?.depthBytes ?? 0
             if parent == nil {
                 let lead = Self.scalar(at: text.lowerBound, bytes).scalar
-                // Nodes are ascending: past the script of the text nothing can follow.
+                // Nodes are ascending: nothing follows after the script of the text.
                 if lead.value > script.upperBound { break }
                 if !script.contains(lead.value) {
                     number = node.skip
@@ -116,7 +115,7 @@ struct TypoSearch {
                 number = node.skip
                 continue
             }
-            // Outside the band of the row there is nothing within the limit.
+            // Outside the band of the row the limit is exceeded.
             let isInBand = wanted.count <= depth + limit
             let errors = isInBand ? Int(rows[depth * width + wanted.count]) : limit + 1
             if node.depthEnd == text.count, errors <= limit {
@@ -131,8 +130,8 @@ struct TypoSearch {
         return found
     }
 
-    /// Computes the rows for the letters of a node; the new depth, or nil when nothing below can be
-    /// near enough.
+    /// Computes the rows for the letters of a node; returns the new depth, or nil when nothing
+    /// below can be within the limit.
     private mutating func descend(
         _ label: Range<Int>, from start: Int, _ bytes: RawSpan
     ) -> Int? {
@@ -149,15 +148,15 @@ struct TypoSearch {
         return depth
     }
 
-    /// Fills the row of a depth inside the band of the limit; whether any entry is within the
-    /// limit.
+    /// Fills the row of a depth inside the band of the limit; returns whether any entry is within
+    /// the limit.
     private mutating func fillRow(_ depth: Int, _ scalar: Unicode.Scalar) -> Bool {
         let row = depth * width
         let above = row - width
         let first = max(1, depth - limit)
         let last = min(wanted.count, depth + limit)
         guard first <= last + 1 else { return false }
-        // Column 0: every letter of the name so far is one too many.
+        // Column 0: every letter of the name so far is an insertion.
         let most = strictColumns >= 0 ? limit - 1 : limit
         let startsHere = first == 1 && depth <= most
         rows[row + first - 1] = startsHere ? UInt8(depth) : UInt8.max
@@ -173,7 +172,7 @@ struct TypoSearch {
             }
             let allowed = column <= strictColumns ? limit - 1 : limit
             rows[row + column] = best <= allowed ? UInt8(best) : UInt8.max
-            // At the border itself an exchange of neighbours may be under way to the other side.
+            // At the border itself a transposition to the other side may be in progress.
             isNear = isNear || best <= (column == strictColumns ? limit : allowed)
             column += 1
         }
@@ -194,7 +193,7 @@ struct TypoSearch {
         return (Unicode.Scalar(value) ?? "\u{FFFD}", count)
     }
 
-    /// The scalars a name in the same script may begin with.
+    /// The range of initial scalars of a name in the same script.
     private static func script(of scalar: Unicode.Scalar) -> ClosedRange<UInt32> {
         switch scalar.value {
         case 0..<0x370: 0...0x36F
@@ -209,10 +208,9 @@ struct TypoSearch {
         }
     }
 
-    /// The errors between two texts, or nil when there are more than the limit, of at most
-    /// ``mostErrors``.
+    /// The edit distance of two texts, or nil above the limit, which is at most ``mostErrors``.
     static func errors(_ left: ArraySlice<UInt8>, _ right: ArraySlice<UInt8>, limit: Int) -> Int? {
-        // Letters of one byte each need no decoding.
+        // ASCII needs no decoding.
         if left.allSatisfy({ $0 < 0x80 }), right.allSatisfy({ $0 < 0x80 }) {
             return errors(between: left, right, limit: limit)
         }
@@ -221,17 +219,17 @@ struct TypoSearch {
             Array(String(decoding: right, as: UTF8.self).unicodeScalars)[...], limit: limit)
     }
 
-    /// The most errors that are ever looked for.
+    /// Upper bound of the limit.
     static let mostErrors = 3
 
-    /// The band of the table of optimal string alignment that can hold a number within the limit:
-    /// of each row the columns up to `limit` to either side of its own.
+    /// The band of the distance matrix that can hold a number within the limit: in each row the
+    /// columns up to `limit` to either side of the diagonal.
     private static func errors<Letter: Equatable>(
         between left: ArraySlice<Letter>, _ right: ArraySlice<Letter>, limit: Int
     ) -> Int? {
         var (left, right) = (left, right)
         guard abs(left.count - right.count) <= limit else { return nil }
-        // What both begin and end with costs nothing.
+        // Common prefixes and suffixes cost nothing.
         while let first = left.first, first == right.first {
             left.removeFirst()
             right.removeFirst()
@@ -249,7 +247,7 @@ struct TypoSearch {
             let letter = left[left.startIndex + row]
             var isNear = false
             for place in 0...2 * limit {
-                // So many letters of `right` are before this entry.
+                // Number of letters of `right` before this entry.
                 let column = row + 1 + place - limit
                 guard column >= 0, column <= right.count else { continue }
                 var best = far

@@ -8,13 +8,13 @@ internal import Platform
 struct WordOutline: Hashable {
     private let value: UInt32
 
-    /// Of a word; nil for none.
+    /// The outline of a word; nil for an empty one.
     init?(_ word: some Collection<UInt8> & BidirectionalCollection) {
         guard let first = word.first, let last = word.last else { return nil }
         value = UInt32(truncatingIfNeeded: word.count) << 16 | UInt32(first) << 8 | UInt32(last)
     }
 
-    /// Of the bytes of a range; nil for an empty one.
+    /// The outline of a range of bytes; nil for an empty one.
     init?(_ range: Range<Int>, _ bytes: RawSpan) {
         guard !range.isEmpty else { return nil }
         value =

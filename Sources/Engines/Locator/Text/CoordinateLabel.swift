@@ -4,17 +4,17 @@
 internal import CairnModel
 internal import Geometry
 
-/// A position typed as text, as a candidate.
+/// A candidate for coordinates typed as text.
 struct CoordinateLabel {
     /// Longitude and latitude.
     let location: Coordinate
 
-    /// How far the extent reaches to every side.
+    /// Half the side of the extent, in metres.
     private static let reachMeters = 1_000.0
 
     init(_ location: Coordinate) { self.location = location }
 
-    /// With Esri's attributes, `Addr_type` `LatLong`; what a place would have is empty.
+    /// A candidate with Esri's attributes, `Addr_type` `LatLong`; attributes of places are empty.
     func candidate(locator: String) -> Candidate {
         let extent = Sphere.envelope(around: location, radiusMeters: Self.reachMeters)
         let label = "\(location.y), \(location.x)"

@@ -3,17 +3,16 @@
 
 internal import Geometry
 
-/// A position typed as text: degrees, degrees and minutes, degrees, minutes and seconds, UTM, or
-/// MGRS.
+/// Parses coordinates typed as text: degrees, degrees and minutes, degrees, minutes and seconds,
+/// UTM, or MGRS.
 ///
-/// Latitude comes first unless letters (`N` `S` `E` `W`) say otherwise. `Docs/locator.md` states
-/// what is read; anything else, and what lies off the Earth, is no coordinate but a text like
-/// others.
+/// Latitude comes first, unless letters (`N` `S` `E` `W`) decide otherwise. `Docs/locator.md`
+/// defines the forms; any other text, and a position off the Earth, is not parsed as coordinates.
 enum CoordinateText {
-    /// Longer texts are no coordinates, in bytes.
+    /// Limit of a text, in bytes.
     static let longestText = 80
 
-    /// Longitude and latitude, WGS 84; nil where the text is no coordinate.
+    /// Longitude and latitude, WGS 84; nil for a text that is no coordinate.
     static func location(_ text: String) -> Coordinate? {
         guard text.utf8.count <= longestText, text.utf8.contains(where: { 0x30...0x39 ~= $0 })
         else {
@@ -23,7 +22,7 @@ enum CoordinateText {
         return GridReference.location(plain) ?? degrees(plain)
     }
 
-    /// Capitals, and one sign for each of the marks people type.
+    /// The text in capitals, with variants of each sign unified.
     private static func plain(_ text: String) -> [UInt8] {
         var result: [UInt8] = []
         for scalar in text.unicodeScalars {
@@ -49,7 +48,7 @@ enum CoordinateText {
         case letter(UInt8)
     }
 
-    /// One ordinate with what was written beside it.
+    /// One ordinate with its marks.
     private struct Angle {
         var parts: [Double] = []
         var hasFraction = false
@@ -58,13 +57,13 @@ enum CoordinateText {
         var isSigned = false
         var letter: UInt8?
 
-        /// Degrees; nil where minutes or seconds are 60 or more, or sign and letter are both there.
+        /// Degrees; nil for minutes or seconds of 60 or more, or both a sign and a letter.
         var value: Double? {
             guard let first = parts.first, parts.count <= 3,
                 parts.dropFirst().allSatisfy({ $0 < 60 }),
                 letter == nil || !isSigned
             else { return nil }
-            // All but the last are whole.
+            // Only the last part may have a fraction.
             guard parts.dropLast().allSatisfy({ $0 == $0.rounded() }) else { return nil }
             let minutes = parts.count > 1 ? parts[1] : 0
             let seconds = parts.count > 2 ? parts[2] : 0
@@ -78,7 +77,7 @@ enum CoordinateText {
             letter.map { $0 == UInt8(ascii: "N") || $0 == UInt8(ascii: "S") }
         }
 
-        /// Whether it can be nothing but an angle.
+        /// Whether it is unambiguously an angle.
         var isPrecise: Bool { hasFraction || hasMarks || parts.count > 1 }
     }
 
@@ -153,7 +152,8 @@ enum CoordinateText {
         return (token, at)
     }
 
-    /// The two ordinates: parted by letters, by a separator, by degree signs, or two bare numbers.
+    /// The two ordinates: separated by letters, by a separator, by degree signs, or two bare
+    /// numbers.
     private static func angles(_ tokens: [Token]) -> (Angle, Angle)? {
         let letters = tokens.indices.filter { if case .letter = tokens[$0] { true } else { false } }
         let separators = tokens.indices.filter { tokens[$0] == .separator }
@@ -178,7 +178,7 @@ enum CoordinateText {
         return (first, second)
     }
 
-    /// Numbers with their marks in order, a letter before or after them.
+    /// Parses numbers with their marks in order, with a letter before or after them.
     private static func angle(_ tokens: ArraySlice<Token>) -> Angle? {
         var result = Angle()
         var tokens = tokens

@@ -3,29 +3,29 @@
 
 internal import ICU
 
-/// A text as the locator compares it: lower-case words without diacritics and punctuation.
+/// The folded form of a text for comparison: lower-case words without diacritics and punctuation.
 ///
-/// Two texts that fold to the same bytes are the same name. The words lie in `bytes`, each UTF-8,
-/// parted by one space.
+/// Two texts that fold to the same bytes are the same name. The words are in `bytes`, each UTF-8,
+/// separated by one space.
 struct FoldedText: Hashable {
-    /// The words, parted by single spaces.
+    /// The words, separated by single spaces.
     var bytes: [UInt8] = []
-    /// Where each word lies in `bytes`.
+    /// The byte range of each word in `bytes`.
     var words: [Range<Int>] = []
-    /// How many letters (scalars) each word has.
+    /// Number of letters (scalars) of each word.
     var letters: [Int] = []
-    /// The comma-parted segment that each word belongs to, from 0, growing.
+    /// The comma-separated segment of each word, from 0, rising.
     var segments: [Int] = []
-    /// The part of an address that each word was given in; empty for a text without parts.
+    /// The part of an address of each word; empty for a text without parts.
     var fields: [AddressPart] = []
-    /// Whether the text ends inside its last word, so that the word may go on.
+    /// Whether the text ends inside its last word, which may be unfinished.
     var endsInsideWord = false
-    /// The words that were written together with others.
+    /// The words that were joined with others in the text.
     var glued: Set<Int> = []
-    /// The words behind a `#`.
+    /// The words after a `#`.
     var hashed: Set<Int> = []
 
-    /// The bytes of a run of words, spaces between them included.
+    /// The byte range of a run of words, spaces between them included.
     func span(_ range: Range<Int>) -> Range<Int> {
         guard let first = range.first, let last = range.last else { return 0..<0 }
         return words[first].lowerBound..<words[last].upperBound
@@ -33,7 +33,7 @@ struct FoldedText: Hashable {
 }
 
 extension FoldedText {
-    /// The first words of a text with some of them put last, as a segment of their own.
+    /// The first words of a text, with some of them moved to the end as a segment of their own.
     func putting(_ last: Range<Int>, lastOf count: Int) -> FoldedText {
         var result = FoldedText()
         for number in Array(0..<last.lowerBound) + (last.upperBound..<count) + last {
@@ -44,7 +44,7 @@ extension FoldedText {
         return result
     }
 
-    /// The text with one of its words parted, of whose bytes those at the borders begin a word.
+    /// The text with one of its words split at byte offsets.
     func parting(_ word: Int, at borders: [Int]) -> FoldedText {
         var result = FoldedText()
         result.endsInsideWord = endsInsideWord
@@ -60,7 +60,7 @@ extension FoldedText {
         return result
     }
 
-    /// Adds a word behind a space.
+    /// Appends a word after a space.
     mutating func append(
         _ word: ArraySlice<UInt8>, letters count: Int, segment: Int, field: AddressPart? = nil
     ) {
@@ -73,26 +73,27 @@ extension FoldedText {
         if let field { fields.append(field) }
     }
 
-    /// How many letters UTF-8 has: bytes that go on with one begin with the bits 10.
+    /// Number of letters in UTF-8, without continuation bytes, which start with the bits 10.
     static func letterCount(_ bytes: ArraySlice<UInt8>) -> Int {
         bytes.count { $0 & 0xC0 != 0x80 }
     }
 }
 
-/// Reads a text as words; the same for the names in the file and the texts that are searched.
+/// Folds texts to words; the same for the names in the file and for searched texts.
 struct Folder {
     private var result = FoldedText()
     private var segment = 0
     private var wordStart = 0
     private var letterCount = 0
-    /// Letters since the word began or its last period: 1 marks an abbreviation such as `U.S.`.
+    /// Letters since the start of the word or its last period: 1 marks an abbreviation such as
+    /// `U.S.`.
     private var run = 0
     private var pendingPeriod = false
     private var isHashed = false
-    /// Whether ä, ö, ü, å are read as two letters, as Germans and Danes write them without marks.
+    /// Whether ä, ö, ü, å are folded to two letters, as in German and Danish without diacritics.
     private let expandsUmlauts: Bool
 
-    /// Whether an apostrophe parts words, as in `l'Abbaye`; otherwise it is dropped.
+    /// Whether an apostrophe separates words, as in `l'Abbaye`; otherwise it is dropped.
     private let partsApostrophes: Bool
 
     private init(expandsUmlauts: Bool, partsApostrophes: Bool) {
@@ -100,7 +101,7 @@ struct Folder {
         self.partsApostrophes = partsApostrophes
     }
 
-    /// Folds a text; its cost grows with its length only.
+    /// Folds a text, in linear time.
     static func fold(
         _ text: String, expandingUmlauts: Bool = false, partingApostrophes: Bool = false
     ) -> FoldedText {
@@ -117,7 +118,7 @@ struct Folder {
         return folder.result
     }
 
-    /// NFKC_Casefold of the characters that Unicode 15 has; later ones part words, so that every
+    /// NFKC_Casefold of the characters in Unicode 15; later ones separate words, so that every
     /// version of ICU folds alike.
     private static func casefold(_ text: String) -> String {
         var known = String.UnicodeScalarView()
@@ -246,7 +247,7 @@ struct Folder {
         }
     }
 
-    /// Whether letters are compared without their marks: Latin, Greek, Cyrillic, Hebrew and Arabic.
+    /// Whether letters are compared without diacritics: Latin, Greek, Cyrillic, Hebrew and Arabic.
     private static func takesMarks(_ value: UInt32) -> Bool {
         switch value {
         case 0xC0..<0x530, 0x590..<0x780, 0x1E00...0x1FFF: true
@@ -254,10 +255,10 @@ struct Folder {
         }
     }
 
-    /// Marks of Latin, Greek, Cyrillic, Hebrew and Arabic, apostrophes, joiners and direction
+    /// Diacritics of Latin, Greek, Cyrillic, Hebrew and Arabic, apostrophes, joiners and direction
     /// signs.
     ///
-    /// Marks of other scripts are letters in all but name and stay.
+    /// Marks of other scripts act as letters and are kept.
     private static func isIgnored(_ value: UInt32) -> Bool {
         switch value {
         case 0x0300...0x036F, 0x0483...0x0487, 0x0591...0x05BD, 0x05BF...0x05C7, 0x0610...0x061A,

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-/// Letters that Unicode does not take apart but people write as others: `l=ł` says that ł is read
-/// as l.
+/// Additional foldings of letters that Unicode does not decompose: `l=ł` folds ł to l.
 ///
-/// Lower case; Arabic letters are those written for one another, Hebrew ones the final forms.
+/// Lower case; Arabic letters are interchangeable ones, Hebrew ones the final forms.
 enum FoldingTable {
     static let entries = #"""
         ae=æ b=ƀɓ d=ðđɖɗȡ e=əɛ f=ƒ g=ɣǥ h=ħ i=ıɩɨ k=ĸƙ l=ł ll=ỻ ng=ŋ o=øɔ oe=œ s=ẜẝ t=ŧ th=þ u=ʉ v=ʋỽ y=ƴỿ z=ƶȥ
         כ=ך מ=ם נ=ן פ=ף צ=ץ ا=ٱ ك=کڪ ه=ةھہە و=ۇ ي=ىیېے
         """#
 
-    /// What each listed scalar is read as.
+    /// The folded form of each listed scalar.
     static let replacements: [Unicode.Scalar: [Unicode.Scalar]] = {
         var table: [Unicode.Scalar: [Unicode.Scalar]] = [:]
         for entry in entries.unicodeScalars.split(whereSeparator: { $0 == " " || $0 == "\n" }) {

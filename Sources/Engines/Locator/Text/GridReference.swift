@@ -3,15 +3,15 @@
 
 internal import Geometry
 
-/// Positions in UTM (`31U 448251 5411932`) and MGRS (`31UDQ4825111932`).
+/// Parses positions in UTM (`31U 448251 5411932`) and MGRS (`31UDQ4825111932`).
 ///
-/// The letter after the zone is the band of latitude; where the position lies in another band, `N`
+/// The letter after the zone is the band of latitude; where the position is in another band, `N`
 /// and `S` are the hemisphere. Letters and squares as in NGA.STND.0037.
 enum GridReference {
-    /// Longitude and latitude, WGS 84, in 10⁻⁷ degrees; nil where the text, in capitals, is
+    /// Longitude and latitude, WGS 84, rounded to 10⁻⁷ degrees; nil where the text, in capitals, is
     /// neither.
     ///
-    /// A square of MGRS is where its middle is.
+    /// A square of MGRS is located by its centre.
     static func location(_ text: [UInt8]) -> Coordinate? {
         let words = text.split { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: ",") }.map(
             Array.init)
@@ -27,12 +27,12 @@ enum GridReference {
     private static let bands = Array("CDEFGHJKLMNPQRSTUVWX".utf8)
     private static let rows = Array("ABCDEFGHJKLMNPQRSTUV".utf8)
     private static let columns = ["ABCDEFGH", "JKLMNPQR", "STUVWXYZ"].map { Array($0.utf8) }
-    /// The northing in 100 km at which each band may begin, C to X.
+    /// The lowest northing of each band in 100 km, C to X.
     private static let bandStarts = [
         11, 20, 28, 37, 46, 55, 64, 73, 82, 91, 0, 8, 17, 26, 35, 44, 53, 62, 70, 79,
     ]
 
-    /// The zone at the beginning, and what follows it.
+    /// The zone at the start, with the rest of the text.
     private static func zone(_ words: [[UInt8]]) -> (Zone, [[UInt8]])? {
         guard var first = words.first else { return nil }
         var others = Array(words.dropFirst())
@@ -65,7 +65,7 @@ enum GridReference {
         }
     }
 
-    /// Metres, perhaps with `M` and `E` or `N` after them.
+    /// Metres, optionally followed by `M` and `E` or `N`.
     private static func meters(_ word: [UInt8], unit: Unicode.Scalar) -> Double? {
         var word = word[...]
         if word.last == UInt8(ascii: unit) { word = word.dropLast() }
@@ -103,7 +103,7 @@ enum GridReference {
     private struct Found {
         var location: Coordinate
 
-        /// Whether it lies in a band, or a square's width beside it.
+        /// Whether it is in a band, or within a square's width of it.
         func isIn(_ band: UInt8) -> Bool {
             guard let number = bands.firstIndex(of: band) else { return false }
             let south = -80.0 + 8 * Double(number)

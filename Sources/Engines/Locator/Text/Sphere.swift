@@ -6,38 +6,38 @@ internal import Glibc
 
 /// Distances on a sphere of the Earth's mean radius.
 enum Sphere {
-    /// Metres.
+    /// The radius in metres.
     static let radius = 6_371_008.8
 
-    /// The great-circle distance that belongs to a squared chord of the unit sphere.
+    /// The great-circle distance of a squared chord of the unit sphere, in metres.
     static func meters(squaredChord: Double) -> Double {
         2 * radius * asin(min(1, squaredChord.squareRoot() / 2))
     }
 
-    /// The squared chord of the unit sphere that belongs to a great-circle distance; 4, the
-    /// greatest, from half the circumference on.
+    /// The squared chord of the unit sphere for a great-circle distance; 4, the largest, from half
+    /// the circumference on.
     static func squaredChord(meters: Double) -> Double {
         guard meters < .pi * radius else { return 4 }
         let chord = 2 * sin(meters / (2 * radius))
         return chord * chord
     }
 
-    /// The great-circle distance of two positions, longitude and latitude.
+    /// The great-circle distance of two positions in longitude and latitude.
     static func meters(from start: Coordinate, to end: Coordinate) -> Double {
         meters(squaredChord: UnitVector(start).squaredChord(to: UnitVector(end)))
     }
 
-    /// Whether the rectangle contains the position, whose longitude may be taken round the Earth.
+    /// Whether the rectangle contains the position, whose longitude wraps around.
     static func envelope(_ envelope: Envelope, contains location: Coordinate) -> Bool {
         guard envelope.minY <= location.y, location.y <= envelope.maxY else { return false }
-        // A western bound east of the eastern one means across the antimeridian.
+        // A western bound east of the eastern one means a rectangle across the antimeridian.
         let maxX = envelope.maxX < envelope.minX ? envelope.maxX + 360 : envelope.maxX
         return [-360.0, 0, 360].contains { turn in
             envelope.minX <= location.x + turn && location.x + turn <= maxX
         }
     }
 
-    /// A rectangle that reaches at least `radiusMeters` to every side; latitudes stay within ±90,
+    /// A rectangle with at least `radiusMeters` to every side; latitudes stay within ±90,
     /// longitudes may pass ±180.
     static func envelope(around location: Coordinate, radiusMeters: Double) -> Envelope {
         let north = radiusMeters / radius * 180 / .pi
@@ -61,7 +61,7 @@ struct UnitVector {
         self.z = z
     }
 
-    /// From longitude and latitude in degrees; any finite longitude is taken round the Earth.
+    /// Converts longitude and latitude in degrees; any finite longitude wraps around.
     init(_ location: Coordinate) {
         let longitude = location.x * .pi / 180
         let latitude = location.y * .pi / 180
@@ -76,11 +76,11 @@ struct UnitVector {
     }
 }
 
-/// The smallest rectangle in longitude and latitude around positions, across the antimeridian where
+/// The smallest bounding box of positions in longitude and latitude, across the antimeridian where
 /// that is smaller.
 struct GeographicBounds {
     private var whole = Envelope.empty
-    /// The same with longitudes taken from 0 to 360.
+    /// The bounding box with longitudes from 0 to 360.
     private var shifted = Envelope.empty
 
     mutating func add(_ location: Coordinate) {

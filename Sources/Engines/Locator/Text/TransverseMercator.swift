@@ -4,7 +4,7 @@
 internal import Geometry
 internal import Glibc
 
-/// The zones of UTM on WGS 84, from metres to degrees.
+/// The inverse projection of UTM zones on WGS 84, from metres to degrees.
 ///
 /// By Krüger's series to the sixth power of the third flattening, as in C. F. F. Karney,
 /// “Transverse Mercator with an accuracy of a few nanometers”, Journal of Geodesy 85 (2011),
@@ -18,13 +18,13 @@ enum TransverseMercator {
 
     private static let n = flattening / (2 - flattening)
     private static let squaredEccentricity = flattening * (2 - flattening)
-    /// The radius of the circle as long as a meridian, on the map.
+    /// The rectifying radius, scaled to the map.
     private static let radius: Double = {
         let n2 = n * n
         return scale * equator / (1 + n) * (1 + n2 / 4 + n2 * n2 / 64 + n2 * n2 * n2 / 256)
     }()
 
-    /// Of sines of two, four … twelve times the angle.
+    /// Coefficients of sines of two, four … twelve times the angle.
     private static let coefficients: [Double] = {
         let terms: [[Double]] = [
             [1.0 / 2, -2.0 / 3, 37.0 / 96, -1.0 / 360, -81.0 / 512, 96_199.0 / 604_800],
@@ -41,7 +41,7 @@ enum TransverseMercator {
         }
     }()
 
-    /// Longitude from −180 to 180 and latitude of an easting and northing in metres.
+    /// Longitude from −180 to 180 and latitude for an easting and northing in metres.
     ///
     /// - Parameters:
     ///   - zone: 1…60.
@@ -66,8 +66,8 @@ enum TransverseMercator {
         return Coordinate(x: longitude, y: latitude * 180 / .pi)
     }
 
-    /// The tangent of the latitude whose conformal latitude has this one, by Newton's method, which
-    /// is at its end after two steps.
+    /// The tangent of the latitude with the given tangent of its conformal latitude, by Newton's
+    /// method, which converges in two steps.
     private static func tangent(ofConformal wanted: Double) -> Double {
         let eccentricity = squaredEccentricity.squareRoot()
         var tangent = wanted

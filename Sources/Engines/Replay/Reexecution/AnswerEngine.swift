@@ -10,39 +10,38 @@ public import Recording
 internal import Site
 internal import Synchronization
 
-/// Answers recorded requests again.
+/// Re-executes recorded requests.
 ///
-/// There are two: a site's own, and in tests one with a defect.
+/// Implemented by a site's own engine, and in tests by one with a defect.
 public protocol AnswerEngine: Sendable {
     /// The answer as of the recorded sequence number, or why it cannot be compared.
     ///
-    /// Throws `Failure` where there is none: `notFound` for data that is gone.
+    /// Throws `Failure` without an answer: `notFound` for data that is gone.
     func answer(_ record: RecordedRequest) throws(Failure) -> Reanswer
 }
 
-/// What came of a request that was asked again.
+/// The outcome of a re-executed request.
 public enum Reanswer: Sendable {
     /// An answer.
     case answer(any RecordedAnswer)
-    /// The answer rests on more than the site: one sentence.
+    /// The answer depends on more than the site: one sentence.
     case incomparable(String)
 }
 
-/// The engines of this build on the files of a site, which may be up or down; nothing is changed,
-/// and no other server is asked.
+/// The engines of this build on the files of a site, which may be up or down; read-only, without
+/// requests to other servers.
 public final class SiteEngine: AnswerEngine {
     private let site: Site
     private let atlas: Atlas
     let queries: QueryEngine
     private let locators = Mutex<[ContentID: Locator]>([:])
 
-    /// How many locators stay open.
+    /// Limit of open locators.
     private static let locatorLimit = 8
 
     /// Opens a site; throws `Failure`: `notFound`, `unreadable`, `corrupt`, `newerVersion`.
     ///
-    /// `report` is told, on the thread that asks, of each snapshot of the maps that could not be
-    /// taken.
+    /// `report` receives, on the calling thread, a line for each unusable snapshot of the maps.
     public init(
         site path: String, report: @escaping @Sendable (String) -> Void = { _ in }
     ) throws(Failure) {
@@ -52,7 +51,7 @@ public final class SiteEngine: AnswerEngine {
         queries = QueryEngine { id throws(Failure) in try shelf.dataset(id) }
     }
 
-    /// What answers the requests of one operation again.
+    /// Re-executes the requests of one operation.
     private struct Handler: Sendable {
         let operation: String
         let answer: @Sendable (SiteEngine, RecordedRequest) throws(Failure) -> Reanswer
@@ -104,19 +103,21 @@ public final class SiteEngine: AnswerEngine {
         },
     ]
 
-    /// The operations whose requests it answers again.
+    /// The operations that it re-executes.
     public static var operations: [String] { handlers.map(\.operation) }
 
-    /// Answers as ``AnswerEngine/answer(_:)`` says.
+    /// Re-executes a request; see ``AnswerEngine/answer(_:)``.
     public func answer(_ record: RecordedRequest) throws(Failure) -> Reanswer {
         guard let handler = Self.handlers.first(where: { $0.operation == record.operation }) else {
-            throw Failure(.notFound, "this build does not ask '\(record.operation)' again")
+            throw Failure(.notFound, "this build cannot re-execute '\(record.operation)'")
         }
         return try handler.answer(self, record)
     }
 
-    /// A part of an answer, also one that a build asked for that named no feature (before decision
-    /// 0147), but only how many bytes came before: those parts are made one after the other.
+    /// Finds one part of an answer.
+    ///
+    /// An older build requested parts by the number of preceding bytes, without a feature (before
+    /// decision 0147): such parts are computed from the first on.
     private func find(
         _ request: FindRequest, in map: MapDescription
     ) throws(Failure) -> QueryAnswer {
@@ -133,13 +134,13 @@ public final class SiteEngine: AnswerEngine {
             guard let next = answer.next, byteCount <= asked.totalByteCount else {
                 throw Failure(
                     .internal,
-                    "no part of the answer begins after \(asked.totalByteCount) bytes any more")
+                    "no part of the answer starts after \(asked.totalByteCount) bytes any more")
             }
             request.part = next
         }
     }
 
-    /// Throws `notFound` where there was none.
+    /// Throws `notFound` for a map that did not exist.
     private func map(
         _ name: MapName, _ request: some PastRequest, at sequence: Int64
     ) throws(Failure) -> MapDescription {
@@ -185,10 +186,10 @@ public final class SiteEngine: AnswerEngine {
         try map(named: name, at: .sequence(position))
     }
 
-    /// A map with its layers, as of the end of the log when the site was opened, or as it was; nil
-    /// when there was none.
+    /// A map with its layers, at the end of the log when the site was opened, or at a past moment;
+    /// nil when it did not exist.
     ///
-    /// Throws `Failure`: `invalidParameter` for a past that lies ahead of the log, `corrupt`.
+    /// Throws `Failure`: `invalidParameter` for a moment ahead of the log, `corrupt`.
     public func map(
         named name: MapName, at moment: AsOf?
     ) throws(Failure) -> MapDescription? {
@@ -198,7 +199,7 @@ public final class SiteEngine: AnswerEngine {
     /// The names of all maps, in byte order.
     public var mapNames: [MapName] { atlas.mapNames }
 
-    /// The last sequence number that is known of the site's log.
+    /// The last known sequence number of the site's log.
     public var sequence: Int64 { atlas.sequence }
 
     func identify(

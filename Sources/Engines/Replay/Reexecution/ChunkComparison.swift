@@ -11,17 +11,17 @@ internal import MapState
 internal import Platform
 public import Site
 
-/// A completed chunk with what it takes to do it again.
+/// A completed chunk with all that its re-execution requires.
 public struct RecordedChunk: Hashable, Sendable {
     /// The sequence number of its completion.
     public var sequence: Int64
-    /// The work order that its worker had.
+    /// Its worker's assignment.
     public var assignment: ChunkAssignment
-    /// What it made.
+    /// Its output.
     public var blob: BlobReference?
-    /// The build that did it, where that is recorded.
+    /// The build that executed it, where that is recorded.
     public var build: String?
-    /// The locator files that names meant when it was leased.
+    /// The locator files by name, as of its lease.
     public var locators: [String: ContentID]
 }
 
@@ -30,12 +30,12 @@ public struct ChunkFinder: Sendable {
     private var state = SiteState()
     private var leased: [UUID: (assignment: ChunkAssignment, locators: [String: ContentID])] = [:]
 
-    /// Before the first record.
+    /// Creates a finder before the first record.
     public init() {}
 
-    /// Takes the next record; returns the chunk that it completes.
+    /// Processes the next record; returns the chunk that it completes.
     ///
-    /// Throws `Failure` (`corrupt`, `newerVersion`) for one that cannot follow.
+    /// Throws `Failure` (`corrupt`, `newerVersion`) for an invalid one.
     public mutating func next(_ record: RecordedEvent) throws(Failure) -> RecordedChunk? {
         try state.apply(record)
         switch record.event.type {
@@ -67,7 +67,7 @@ public struct ChunkFinder: Sendable {
     }
 }
 
-/// Does chunks of jobs again and compares what they make.
+/// Re-executes chunks of jobs and compares their outputs.
 public struct ChunkComparison: Sendable {
     private let engine: SiteEngine
     private let blobs: BlobStore
@@ -76,17 +76,16 @@ public struct ChunkComparison: Sendable {
     private let build: @Sendable (_ process: String) -> String?
     private let operations: @Sendable (RecordedChunk) -> [String: ChunkOperation]
 
-    /// Differing lines that are reported of one chunk.
+    /// Limit of differing lines reported of one chunk.
     private static let lineLimit = 20
 
     /// - Parameters:
-    ///   - site: Whose blobs are read; nothing is written there.
-    ///   - engine: Answers identifies and lends locators.
-    ///   - scratch: A directory for what the chunks make, which the caller removes.
-    ///   - tolerance: By how much numbers may differ, absolutely or in proportion to the greater
-    ///     one.
-    ///   - build: What this build calls a process's program; nil where it has none.
-    ///   - altered: Replaces operations, to compare another implementation.
+    ///   - site: The source of blobs; nothing is written there.
+    ///   - engine: Answers identify requests and lends locators.
+    ///   - scratch: A directory for the chunks' outputs, which the caller removes.
+    ///   - tolerance: Tolerance of numbers, absolutely or relative to the greater one.
+    ///   - build: The build of a process's program here; nil where this build has no such program.
+    ///   - altered: Replacements of operations, to compare another implementation.
     public init(
         site: Site, engine: SiteEngine, scratch: String, tolerance: Double,
         build: @escaping @Sendable (_ process: String) -> String?,
@@ -111,7 +110,7 @@ public struct ChunkComparison: Sendable {
         }
     }
 
-    /// Does one again; nil where it makes the same.
+    /// Re-executes a chunk; nil for an equal output.
     public func compare(_ chunk: RecordedChunk) -> Difference? {
         let name = chunk.assignment.operation
         guard let operation = operations(chunk)[name] else {
@@ -129,7 +128,7 @@ public struct ChunkComparison: Sendable {
         }
     }
 
-    /// The blobs the chunk reads, under the same names where it writes.
+    /// Links the blobs that the chunk reads into the scratch directory.
     private func lendBlobs(_ assignment: ChunkAssignment) throws {
         for blob in assignment.gathered + [assignment.jobInput] {
             guard let blob, !scratch.contains(blob.id) else { continue }
@@ -146,7 +145,8 @@ public struct ChunkComparison: Sendable {
         guard let before = chunk.blob, let made else {
             return difference(
                 chunk, nil,
-                made == nil ? "this build makes nothing" : "this build makes a product, none then")
+                made == nil
+                    ? "this build makes no product" : "the recorded build made no product")
         }
         guard blobs.contains(before.id) else {
             return difference(chunk, .dataMissing, "blob \(before.id) is gone")
@@ -164,7 +164,7 @@ public struct ChunkComparison: Sendable {
         return found
     }
 
-    /// The fields that differ, line by line; the first name of a path is the line's index.
+    /// The differing fields, line by line; the first name of a path is the line's index.
     private func lines(_ before: String, _ after: String) throws -> [FieldChange] {
         var old = try TextLines(path: before)
         var new = try TextLines(path: after)
@@ -185,7 +185,7 @@ public struct ChunkComparison: Sendable {
         return changes
     }
 
-    /// A line as JSON, or else its fields between commas, numbers as such.
+    /// A line as JSON, or else its comma-separated fields, numbers as such.
     private static func value(_ line: [UInt8]) -> JSONValue {
         if line.first == UInt8(ascii: "{"),
             let value = try? CairnJSON.decode(JSONValue.self, from: Data(line))
@@ -200,7 +200,7 @@ public struct ChunkComparison: Sendable {
         return .object(Dictionary(uniqueKeysWithValues: values))
     }
 
-    /// A difference with a cause, or with what the two builds make of it.
+    /// A difference with a given cause, or with one inferred from the two builds.
     private func difference(
         _ chunk: RecordedChunk, _ cause: Difference.Cause?, _ message: String
     ) -> Difference {

@@ -4,9 +4,9 @@
 public import CairnModel
 public import FoundationEssentials
 
-/// Something that this build answers, or makes, otherwise than was recorded.
+/// An answer or output of this build that differs from the recorded one.
 public struct Difference: Hashable, Sendable, Encodable {
-    /// What was done again.
+    /// The kind of a re-execution.
     public enum Kind: String, Hashable, Sendable, Encodable {
         /// A request.
         case request
@@ -14,21 +14,20 @@ public struct Difference: Hashable, Sendable, Encodable {
         case chunk
     }
 
-    /// Why it differs, as far as that can be told.
+    /// The cause of a difference, as far as it can be determined.
     public enum Cause: String, Hashable, Sendable, Encodable {
-        /// Another build of the same program answered then.
+        /// The recorded answer is of another build of the same program.
         case otherBuild
-        /// The same build answered then: the answer rests on something that is not recorded, or the
-        /// data were changed behind Cairn's back.
+        /// The recorded answer is of the same build: it depends on something that is not recorded,
+        /// or the data were changed from outside.
         case sameBuild
         /// A dataset, raster, locator or blob is gone.
         case dataMissing
-        /// The answer that was kept does not have the digest recorded with it: the recording was
-        /// changed.
+        /// The kept answer does not match the recorded digest: the recording was changed.
         case recordingChanged
         /// This build fails where the recorded one answered.
         case failed
-        /// Which build answered then is not recorded, or this build has no such program.
+        /// The build of the recorded answer is not recorded, or this build has no such program.
         case unknownBuild
 
         static func between(recorded: String?, _ build: String?) -> Cause {
@@ -37,13 +36,13 @@ public struct Difference: Hashable, Sendable, Encodable {
         }
     }
 
-    /// What was done again.
+    /// The kind of the re-execution.
     public var kind: Kind
-    /// The sequence number of the state it was done on; of a chunk, of its completion.
+    /// The sequence number of the state it was executed on; of a chunk, of its completion.
     public var sequence: Int64
-    /// `identify`, `BatchGeocode.geocodeRows`.
+    /// Its operation, such as `identify` or `BatchGeocode.geocodeRows`.
     public var operation: String
-    /// Why it differs.
+    /// The cause, as far as it can be determined.
     public var cause: Cause
     /// One sentence.
     public var message: String
@@ -53,41 +52,39 @@ public struct Difference: Hashable, Sendable, Encodable {
     public var job: JobID?
     /// The number of a chunk.
     public var chunk: Int?
-    /// The build that answered then, where that is recorded.
+    /// The build of the recorded answer, where that is recorded.
     public var recordedBuild: String?
-    /// The build that was compared, where it is the same program.
+    /// The present build, where it is the same program.
     public var build: String?
-    /// The fields that differ, `before` as recorded and `after` as of this build; the first
-    /// hundred.
+    /// The differing fields, `before` as recorded and `after` as of this build; the first hundred.
     public var changes: [FieldChange]
 
-    /// The most fields of one difference.
+    /// Limit of fields in one difference.
     static let changeLimit = 100
 }
 
-/// What a comparison comes to.
+/// The totals of a comparison.
 public struct ComparisonSummary: Hashable, Sendable, Encodable {
-    /// Requests and chunks that were done again.
+    /// Re-executed requests and chunks.
     public var comparedCount = 0
-    /// Those that differ.
+    /// Number of differences.
     public var differingCount = 0
-    /// Those that could not be compared.
+    /// Number of incomparable requests and chunks.
     public var incomparableCount = 0
-    /// Requests that were answered from other incarnations of the log, and passed over: how many of
-    /// each.
+    /// Skipped requests, answered on other incarnations of the log: their number by incarnation.
     public var otherIncarnations: [String: Int] = [:]
     /// The lowest sequence number of a difference.
     public var firstSequence: Int64?
 
-    /// Nothing was compared yet.
+    /// No comparison yet.
     public init() {}
 
-    /// Counts one that was answered from another incarnation of the log.
+    /// Counts a request answered on another incarnation of the log.
     public mutating func note(ofAnotherLog incarnation: UUID) {
         otherIncarnations[incarnation.uuidString.lowercased(), default: 0] += 1
     }
 
-    /// Counts one that was compared.
+    /// Counts a comparison.
     public mutating func note(_ difference: Difference?) {
         comparedCount += 1
         guard let difference else { return }

@@ -13,12 +13,11 @@ public struct RequestComparison: Sendable {
     private let isOfThisLog: @Sendable (_ sequence: Int64, _ incarnation: UUID) -> Bool
 
     /// - Parameters:
-    ///   - engine: Answers again.
-    ///   - tolerance: By how much numbers may differ, absolutely or in proportion to the greater
-    ///     one.
+    ///   - engine: Re-executes the requests.
+    ///   - tolerance: Tolerance of numbers, absolutely or relative to the greater one.
     ///   - isOfThisLog: Whether the engine's log has the events up to a sequence number of an
     ///     incarnation.
-    ///   - build: What this build calls a process's program; nil where it has none.
+    ///   - build: The build of a process's program here; nil where this build has no such program.
     public init(
         engine: any AnswerEngine, tolerance: Double,
         isOfThisLog: @escaping @Sendable (_ sequence: Int64, _ incarnation: UUID) -> Bool = {
@@ -32,21 +31,22 @@ public struct RequestComparison: Sendable {
         self.isOfThisLog = isOfThisLog
     }
 
-    /// What came of one request.
+    /// The outcome of one request.
     public enum Outcome: Hashable, Sendable {
         /// The same answer.
         case same
-        /// Another answer, or none.
+        /// Another answer, or a failure.
         case differs(Difference)
         /// It cannot be compared: one sentence.
         case incomparable(String)
-        /// It was answered from this incarnation of the log, of whose events this one has not all.
+        /// It was answered on this incarnation of the log, whose events are not all in the present
+        /// one.
         case ofAnotherLog(UUID)
     }
 
-    /// Asks once more; throws `Failure` for an answer that JSON cannot say.
+    /// Re-executes a request; throws `Failure` for an answer that JSON cannot represent.
     ///
-    /// What a locator answers depends on no event: the recording names its file.
+    /// A locator's answer depends on no event: the recording names its file.
     public func compare(_ record: RecordedRequest) throws(Failure) -> Outcome {
         if record.locator == nil, let incarnation = record.incarnation,
             !isOfThisLog(record.sequence, incarnation)
@@ -85,7 +85,7 @@ public struct RequestComparison: Sendable {
                 Array(changes.prefix(Difference.changeLimit))))
     }
 
-    /// What is said where the kept answer and the recorded digest are not of the same answer.
+    /// The difference of a kept answer that does not match the recorded digest.
     private func changedRecording(
         _ record: RecordedRequest, _ before: any RecordedAnswer,
         _ again: any RecordedAnswer, hasDigest: Bool
