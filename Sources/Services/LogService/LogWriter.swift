@@ -94,7 +94,7 @@ final class LogWriter: Sendable {
 
     // MARK: On the bus thread
 
-    /// Enqueues an append; appends and claims are processed in order of arrival. Throws
+    /// Enqueues an append; appends and claims are processed in order of arrival; throws
     /// `invalidParameter` when the request is malformed, `busy` when the queue is full, `draining`
     /// during shutdown.
     func append(_ request: IncomingRequest) throws(Failure) {

@@ -105,7 +105,7 @@ struct DispatchWorker: Sendable {
     let instance: UUID
     /// Number of concurrent tasks, without long-running ones.
     let capacity: Int
-    /// Number of threads.
+    /// Number of tasks executed in parallel.
     let threadCount: Int
     /// Number of concurrent long-running tasks.
     let longCapacity: Int
@@ -161,7 +161,7 @@ struct DispatchWorker: Sendable {
         credit = 0
     }
 
-    /// Number of tasks queued at the worker; 0 while its tasks wait for one another on all threads.
+    /// Number of tasks beyond its threads; fewer are queued while running tasks wait for others.
     var waitingCount: Int { max(0, tasks.count - max(1, threadCount)) }
 
     /// Whether it has a task that must run alone.

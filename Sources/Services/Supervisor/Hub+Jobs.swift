@@ -220,7 +220,7 @@ extension Hub {
         dispatchChunks()
     }
 
-    /// Applies a result to the rests of its job's chunks and to the health of its pool.
+    /// Applies a result to the health and the fair shares of its pool.
     private func learn(
         from chunk: WorkerLane.HeldChunk, _ report: ChunkReport, of instance: UUID
     ) {

@@ -81,7 +81,7 @@ extension GatewayService {
 }
 
 extension Failure {
-    /// The failure of an edit for callers without `query`: nothing of the layers' names and kinds.
+    /// The failure of an edit for callers without `query`: without the layers' names and kinds.
     fileprivate var ofUnseenLayer: Failure {
         switch code {
         case .invalidParameter, .notFound, .conflict:
@@ -91,8 +91,8 @@ extension Failure {
         }
     }
 
-    /// The same of what is to be deleted, named by a clause or a place: nothing of the layer's
-    /// fields.
+    /// The failure of a deletion by clause or place for callers without `query`: without the
+    /// layer's fields.
     fileprivate func ofUnseenQuery(of layer: LayerID) -> Failure {
         switch code {
         case .invalidParameter, .notFound, .conflict, .unavailable:
