@@ -48,7 +48,7 @@ import Site
     }
 
     static func main() async {
-        // There is only one thread yet.
+        // The process is still single-threaded.
         ProcessLimits.shareHeaps()
         await main(nil)
     }
@@ -61,7 +61,7 @@ import Site
         await Daemon.run(
             Self.configuration.commandName ?? "", sitePath: site, isSingleInstance: false
         ) { daemon in
-            // What a gateway has open besides its connections, with some to spare.
+            // A gateway's descriptors besides its connections, with some to spare.
             let descriptors = settings.connectionLimit + 512
             guard ProcessLimits.raiseDescriptors(to: descriptors) else {
                 throw Failure(
@@ -72,8 +72,8 @@ import Site
             let client = CairnClient(sharing: daemon.bus, site: daemon.site) { reason in
                 daemon.logger.warning("snapshot not used", metadata: ["reason": "\(reason)"])
             }
-            // What it knows, and has told, is not what the log holds now: the next process begins
-            // anew.
+            // The folded state, which clients have seen, contradicts the log: a new process starts
+            // afresh.
             let follower = try client.follow {
                 if $0.code == .conflict { daemon.requestShutdown(because: $0) }
             }

@@ -4,7 +4,7 @@
 import ArgumentParser
 import Gateway
 
-/// What a gateway is told for a network: TLS, bounds, and who may read.
+/// Network options of a gateway: TLS, limits, and access.
 struct NetworkOptions: ParsableArguments {
     @Option(help: "A file with the server's certificate chain in PEM; the gateway speaks TLS then.")
     var tlsCertificate: String?

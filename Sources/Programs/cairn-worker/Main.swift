@@ -34,8 +34,8 @@ import WorkerPools
     static func main() async {
         do {
             let command = try parse()
-            // There is only one thread yet; more of them would leave more memory free than they
-            // use.
+            // The process is still single-threaded; a heap per thread would keep more free memory
+            // than is used.
             if let count = command.pool.keptHeapByteCount {
                 ProcessLimits.shareHeaps(1, keptByteCount: count)
             }

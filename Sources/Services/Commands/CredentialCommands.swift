@@ -63,7 +63,7 @@ struct CredentialRemove: SiteCommand {
     }
 }
 
-/// What is said of a credential: its name.
+/// The output line of a credential: its name.
 private struct CredentialLine: Encodable {
     var credential: String
 

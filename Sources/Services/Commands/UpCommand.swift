@@ -57,7 +57,7 @@ struct UpCommand: SiteCommand {
         }
     }
 
-    /// The arguments of the process that stays, when this one returns.
+    /// Arguments of the background process.
     private var ownArguments: [String] {
         ["up", "--port", "\(port)"] + pools.arguments + [
             identifyAtOnce ? "--identify-at-once" : "--no-identify-at-once", "--record",
@@ -100,20 +100,20 @@ struct UpCommand: SiteCommand {
     }
 }
 
-/// How many processes each worker pool has.
+/// Options for the number of processes per worker pool.
 struct PoolOptions: ParsableArguments {
     @Option(help: Self.help(.identify, unlessGiven: "one for each processor, 2 to 8"))
     var identifyWorkers: Int?
     @Option(help: Self.help(.locator, unlessGiven: "1")) var locators: Int?
     @Option(help: Self.help(.work, unlessGiven: "1")) var workers: Int?
 
-    /// Those that were given.
+    /// The given numbers.
     var counts: [WorkerPool: Int] {
         [WorkerPool.identify: identifyWorkers, .locator: locators, .work: workers].compactMapValues(
             \.self)
     }
 
-    /// The same as they were given.
+    /// The options as arguments.
     var arguments: [String] {
         WorkerPool.table.flatMap { settings in
             counts[settings.pool].map { ["--\(settings.countOption)", "\($0)"] } ?? []
@@ -131,7 +131,7 @@ struct PoolOptions: ParsableArguments {
     }
 }
 
-/// What `cairn up` says when everything answers.
+/// The output of `cairn up` when everything answers.
 struct Announcement {
     private struct Line: Encodable {
         var site: String
@@ -154,7 +154,7 @@ struct Announcement {
     }
 }
 
-/// Starting a site that stays when the command returns.
+/// Starts a site in the background.
 private struct Detached {
     let session: Session
     let program: String
@@ -175,7 +175,7 @@ private struct Detached {
         }
     }
 
-    /// The record so far, after a short while; throws when the process has ended.
+    /// The current record, after a short delay; throws when the process has ended.
     private func look(_ processID: Int32, log: String) async throws -> SiteRecord? {
         try await Task.sleep(for: .milliseconds(50))
         let record = SiteRecord.read(runDirectory: session.site.runDirectory)

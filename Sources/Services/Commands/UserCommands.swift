@@ -139,7 +139,7 @@ struct UserQuota: SiteCommand {
     }
 }
 
-/// A limit, or the word that takes it back.
+/// A limit, or the word that removes it.
 struct QuotaNumber: ExpressibleByArgument {
     let number: Int64?
 
@@ -199,7 +199,7 @@ private enum Grants {
 }
 
 private enum NewPassword {
-    /// Reads a password, twice from a terminal, and makes its hash.
+    /// Reads a password, twice from a terminal, and hashes it.
     static func read() throws -> String {
         let password = SecretInput.read(prompt: "Password: ")
         guard let password, 8...1_024 ~= password.utf8.count else {
@@ -215,7 +215,7 @@ private enum NewPassword {
     }
 }
 
-/// What is said of a user: the name, what is allowed, and the limits.
+/// The output line of a user: name, permissions and limits.
 private struct UserLine: Encodable {
     var user: String
     var allowed: [String]

@@ -83,7 +83,7 @@ struct IdentifyCommand: SiteCommand {
         }
     }
 
-    // A function for each: the release optimiser of Swift 6.3.1 crashes on all of them in one.
+    // One function each: the release optimiser of Swift 6.3.1 crashes on all of them in one.
     func perform(_ session: Session) async throws {
         if let batch {
             try await askBatch(session, batch)
@@ -101,7 +101,7 @@ struct IdentifyCommand: SiteCommand {
         try await run.run()
     }
 
-    /// One state of the map for all, whenever each is asked.
+    /// The template fixes the map's state for all queries of the batch.
     private func batchTemplate(_ session: Session) async throws -> IdentifyRequest {
         _ = try session.client()
         let question = try await request(session)
@@ -152,7 +152,7 @@ struct IdentifyCommand: SiteCommand {
 
     private var limit: Duration { .milliseconds(Int64(timeout * 1_000)) }
 
-    /// What the options say; of a batch without its geometry.
+    /// The request from the options; for a batch without its geometry.
     private func request(_ session: Session) async throws -> IdentifyRequest {
         let parsed =
             try batch == nil
@@ -250,7 +250,7 @@ struct IdentifyCommand: SiteCommand {
 }
 
 extension IdentifyChange {
-    /// `+`, `-` and `~` for what came, went and changed.
+    /// `+`, `-` and `~` for added, removed and changed results.
     fileprivate var lines: [String] {
         func line(_ sign: String, _ result: IdentifyResult) -> String {
             "\(sign) \(result.layerID) \(result.layerName): \(result.value.displayText) "

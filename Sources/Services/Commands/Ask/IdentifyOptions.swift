@@ -6,7 +6,7 @@ internal import CairnModel
 internal import JobKinds
 internal import Terminal
 
-/// What a caller may ask of the time of features and of the form of results.
+/// Options for the time of features and the form of results.
 struct IdentifyOptions: ParsableArguments {
     @Option(
         help: """
@@ -53,7 +53,7 @@ struct IdentifyOptions: ParsableArguments {
         do throws(Failure) { _ = try form() } catch { throw ValidationError(error.message) }
     }
 
-    /// Puts the options into a request on that map; throws where a layer is not known.
+    /// Applies the options to a request on that map; throws for an unknown layer.
     func apply(to request: inout IdentifyRequest, on map: MapDescription) throws {
         let form = try form()
         do throws(Failure) {
@@ -81,7 +81,7 @@ struct IdentifyOptions: ParsableArguments {
 }
 
 extension IdentifyExplanation {
-    /// For people: how the request was understood, and a table of all layers.
+    /// Text output: the interpretation of the request, and a table of all layers.
     var lines: [String] {
         var head = ["map \(mapSpatialReference.map(\.displayText) ?? "blank")"]
         if let resolution { head.append("a pixel is \(resolution) map units") }

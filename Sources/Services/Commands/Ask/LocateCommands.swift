@@ -56,7 +56,7 @@ struct GeocodeCommand: SiteCommand {
 }
 
 extension GeocodeCommand {
-    /// A line for each group of words, and one for what orders equal scores.
+    /// A line for each group of words, and one for the order of equal scores.
     private static func lines(_ explanation: Explanation) -> [String] {
         let words = explanation.words.map { words in
             "  '\(words.text)' is \(words.meaning.rawValue)"
@@ -156,7 +156,7 @@ struct ReverseCommand: SiteCommand {
 }
 
 extension Candidate {
-    /// A line for each source that it came from; none where unknown.
+    /// A line for each source; none where it is unknown.
     fileprivate var originLines: [String] {
         guard case .string(let origins)? = attributes[Candidate.origins], !origins.isEmpty else {
             return []
@@ -165,7 +165,7 @@ extension Candidate {
     }
 }
 
-/// An answer's line, with `isStale` where that is so.
+/// The line of an answer, with `isStale` if it applies.
 private struct MaybeStale<Value: Encodable>: Encodable {
     let value: Value
     let isStale: Bool
@@ -197,7 +197,7 @@ private func optional<Value>(
 }
 
 extension Session {
-    /// Says, to people, that the log was not heard.
+    /// Warns, in text output, that the log was unreachable.
     fileprivate func note(isStale: Bool) throws {
         guard isStale, !output.isJSON else { return }
         try output.line("stale: the log was out of reach, the locator may be another one by now")

@@ -53,7 +53,7 @@ struct JobSubmit: SiteCommand {
         let file = ticket.map { TicketFile(path: $0) }
         var ticket = JobTicket(
             site: session.site.identity.siteID, submitting: try submission(session))
-        // Before it is submitted: whatever happens now, the ticket leads to the job.
+        // Written before the submission: whatever happens now, the ticket leads to the job.
         try file?.write(ticket)
         guard let submission = ticket.submission else { return }
         let job = try await client.submit(submission)
@@ -92,8 +92,7 @@ struct JobSubmit: SiteCommand {
     }
 }
 
-/// A file of jobs as people write it: each line's `input` is the path of a file, seen from the file
-/// of jobs.
+/// A batch file on disk: each line's `input` is the path of a file, relative to the batch file.
 enum BatchFile {
     private struct Line: Decodable {
         var kind: JobKind
@@ -102,7 +101,7 @@ enum BatchFile {
         var weight: Int?
     }
 
-    /// Keeps every input file and the list that names their blobs.
+    /// Stores every input file and the list of their blobs.
     static func put(_ path: String, into blobs: BlobStore) throws -> BlobReference {
         let bytes = try Reading.bytes(of: path, atMost: Int(Batch.maximumInputByteCount))
         let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""

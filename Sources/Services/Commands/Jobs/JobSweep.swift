@@ -30,13 +30,12 @@ struct JobSweep: SiteCommand {
     @Flag(help: "Only say what would be removed.") var dryRun = false
 
     private struct Line: Encodable {
-        /// As text.
         var before: String
         var keepsProducts: Bool
-        /// What went, or would.
+        /// Number of removed blobs, or of those to be removed.
         var blobCount: Int
         var byteCount: Int64
-        /// What stays.
+        /// Number of remaining blobs.
         var leftCount: Int
         var leftByteCount: Int64
         var isDone: Bool
@@ -52,7 +51,8 @@ struct JobSweep: SiteCommand {
     func perform(_ session: Session) async throws {
         let blobs = session.site.blobs
         try blobs.restoreAside()
-        // First what lies there, then what is needed: what is put meanwhile is in no list.
+        // Existing blobs are listed before references are collected: a blob added meanwhile is not
+        // on the list.
         let all = try blobs.entries()
         let kept = try await kept(session)
         let old = all.filter { $0.renewedAt < before && !kept.contains($0.id) }
@@ -97,11 +97,11 @@ struct JobSweep: SiteCommand {
         try await session.forEachEvent(category: "job") { try jobs.apply($0) }
         var kept = jobs.kept(before: before, keepsProducts: !withProducts)
         for input in jobs.openInputs where input.byteCount <= Batch.maximumInputByteCount {
-            // A batch that has not been planned names its inputs nowhere else.
+            // The inputs of a batch that has not been planned are named nowhere else.
             do throws(Failure) {
                 kept.formUnion(ContentID.named(in: try session.site.blobs.read(input)))
             } catch {
-                // Nobody can plan such a batch. One that cannot be read now may be read later.
+                // Such a batch can never be planned. Any other failure may be temporary.
                 guard [.notFound, .corrupt].contains(error.code) else { throw error }
             }
         }
@@ -114,7 +114,7 @@ extension [BlobStore.Entry] {
 }
 
 extension Session {
-    /// Records what is about to be removed.
+    /// Records the removal before it happens.
     fileprivate func record(_ swept: SiteBlobsSwept) async throws {
         let event = try swept.newEvent(
             id: .timeOrdered(),
@@ -124,7 +124,7 @@ extension Session {
 }
 
 extension ContentID {
-    /// Every run of exactly 64 lower-case hexadecimal digits in some bytes.
+    /// Every run of exactly 64 lower-case hexadecimal digits in the data.
     static func named(in bytes: Data) -> Set<ContentID> {
         let runs = bytes.split { byte in
             !(UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte)

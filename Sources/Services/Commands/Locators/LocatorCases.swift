@@ -47,7 +47,7 @@ struct LocatorCases: SiteCommand {
         }
     }
 
-    /// The examples themselves and each edit of them, at most `count` of a category.
+    /// The examples and their edits, at most `count` of a category.
     private func edited(_ examples: [LocatorCase]) -> [LocatorCase] {
         var random = CaseRandom(seed: seed)
         var result: [LocatorCase] = []

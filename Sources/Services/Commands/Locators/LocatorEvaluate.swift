@@ -89,7 +89,7 @@ struct LocatorEvaluate: SiteCommand {
         if !session.output.isJSON { try session.output.lines(table.lines) }
     }
 
-    /// The cases that are counted together.
+    /// Key of cases that are counted together.
     private struct Group: Hashable {
         var category: String
         var half: LocatorCase.Half?
@@ -97,7 +97,7 @@ struct LocatorEvaluate: SiteCommand {
         var text: String { category + (half.map { " (\($0.rawValue))" } ?? "") }
     }
 
-    /// What came of the cases of one category.
+    /// The results of a category.
     private struct Tally {
         var passed = 0
         var milliseconds: [Double] = []

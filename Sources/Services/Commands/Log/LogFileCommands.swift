@@ -93,7 +93,7 @@ struct LogRestore: SiteCommand {
 }
 
 extension Session {
-    /// The last event recorded at or before a moment, by bisection; 0 for none.
+    /// Position of the last event recorded at or before a moment, by bisection; 0 for none.
     fileprivate func position(recordedBy time: Timestamp) async throws -> Int64 {
         let log = try log()
         var (low, high) = (Int64(0), try await head())

@@ -84,8 +84,8 @@ struct LogStateHash: SiteCommand {
         }
     }
 
-    /// An append that is committed and not yet folded by its writer looks like a difference for a
-    /// moment: what differs three times does.
+    /// An append that is committed and not yet folded by its writer appears as a difference for a
+    /// moment: only a difference found three times counts.
     private func compare(_ service: FoldingService, _ session: Session) async throws -> Line {
         var attempt = 1
         while true {
@@ -105,8 +105,8 @@ struct LogStateHash: SiteCommand {
 }
 
 extension Session {
-    /// The whole site as it was at a sequence number, folded from the beginning of the log,
-    /// whatever snapshots there are; `each` sees it after every event.
+    /// The state of the whole site at a sequence number, folded from the beginning of the log
+    /// without snapshots; `each` is called with it after every event.
     func state(
         at position: Int64, each: (SiteState) throws -> Void = { _ in }
     ) async throws -> SiteState {
@@ -119,8 +119,7 @@ extension Session {
         return state
     }
 
-    /// The latest state up to a sequence number that snapshots lead to, to fold on from; that
-    /// before the first event where there are none.
+    /// The latest state that snapshots give up to a sequence number; the empty state without any.
     func snapshot(through position: Int64) async throws -> SiteState {
         let log = try log()
         let maps = try await StateSnapshots<MapsState>(site: site, log: log)

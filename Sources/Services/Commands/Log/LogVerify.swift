@@ -77,12 +77,12 @@ struct LogVerify: SiteCommand {
     }
 }
 
-/// A log that is checked by the process that serves it, or, where there is none, in this one.
+/// A log checked by the process that serves it, or in this process if it is not served.
 private enum CheckedLog {
     case service(LogReader)
     case files(ArchivedLogReader)
 
-    /// The log of a site; throws `Failure` where it is not served and cannot be read.
+    /// The log of a site; throws `Failure` when it is not served and cannot be read.
     init(_ session: Session) throws {
         if session.isUp {
             self = .service(try session.log())

@@ -4,7 +4,7 @@
 internal import ArgumentParser
 internal import CairnModel
 
-/// Where a layer goes among its siblings.
+/// Options for the position of a layer among its siblings.
 struct PlaceOptions: ParsableArguments {
     @Option(help: "The group it shall lie in; the top level otherwise.") var into: String?
     @Option(help: "Its place among its siblings, 0 = bottom; on top otherwise.") var index: Int?
@@ -21,7 +21,7 @@ struct PlaceOptions: ParsableArguments {
         }
     }
 
-    /// The place; `moved` is taken out of its siblings before they are counted.
+    /// The position; `moved` is removed from its siblings before they are counted.
     func place(on map: MapDescription, moving moved: LayerID? = nil) throws -> LayerPlace {
         if let sibling = below ?? above {
             let other = try map.layer(named: sibling)

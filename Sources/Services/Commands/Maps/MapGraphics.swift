@@ -92,7 +92,7 @@ struct MapErase: MapChange {
     }
 }
 
-/// What a graphic says of itself besides its shape.
+/// Attributes of a graphic besides its shape.
 struct GraphicOptions: ParsableArguments {
     @Option(
         name: .customLong("attribute"),
@@ -100,7 +100,7 @@ struct GraphicOptions: ParsableArguments {
     var pairs: [String] = []
     @Option(help: "Its place in the layer's drawing order; higher lies above.") var z: Int?
 
-    /// The attributes; nil when none were given.
+    /// The attributes; nil without any.
     func attributes() throws -> Attributes? {
         if pairs.isEmpty { return nil }
         return Attributes(
@@ -117,7 +117,7 @@ struct GraphicOptions: ParsableArguments {
     }
 }
 
-/// Geometries on their way to a graphics layer.
+/// Converts geometries for a graphics layer.
 enum Drawing {
     /// The geometry in the layer's spatial reference.
     static func shape(_ text: String, on layer: LayerDescription) throws -> Shape {

@@ -34,7 +34,7 @@ struct MapSetWMS: MapChange {
     }
 }
 
-/// A Web Map Service and what is wanted of it.
+/// Options of a Web Map Service layer.
 struct WMSOptions: ParsableArguments {
     @Argument(help: "The service's address, http:// or https://.") var url: String
     @Option(
@@ -78,7 +78,7 @@ struct MapSetService: MapChange {
     }
 }
 
-/// A service of ArcGIS, or tiles.
+/// Options of an ArcGIS service or tile layer.
 struct ServiceOptions: ParsableArguments {
     @Argument(
         help: "…/MapServer, …/FeatureServer/0, or an address with {z}, {x} and {y}.")

@@ -27,8 +27,8 @@ package final class SiteBackend: GatewayBackend {
     private let queriesSentCount = Atomic<Int>(0)
     private let ownWrites = OwnWrites()
 
-    /// Connects to a site through that client; without a `site`, whose datasets are opened
-    /// otherwise, all identify requests go to workers.
+    /// Connects to a site through that client; with a `site`, whose datasets are opened, identify
+    /// and queries are answered here where possible, without one by workers only.
     ///
     /// An identify answered here holds its thread for about `clickLimit` microseconds at most, and
     /// is passed to the `recorder`; workers record theirs. Jobs are served with a `jobSite`, whose
