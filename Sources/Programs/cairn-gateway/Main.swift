@@ -22,19 +22,19 @@ import Site
     @Option(help: "The address to listen on.")
     var host = "127.0.0.1"
 
-    @Option(help: "The port to listen on; 0 for any that is free.")
+    @Option(help: "The port to listen on; 0 for any free one.")
     var port = 6080
 
     @Flag(
         inversion: .prefixedNo,
-        help: "Answer identify and query here where the answer is at hand, not through workers.")
+        help: "Answer identify and query here where the data is local, not through workers.")
     var identifyAtOnce = true
 
-    @Option(help: "How many microseconds answering an identify here may take.")
+    @Option(help: "Time limit of an identify answered in this process, in microseconds.")
     var clickLimit = 500
 
     @Option(
-        help: "How many requests answered here to record: off, all, or so many a second.",
+        help: "Requests answered in this process to record: off, all, or a number per second.",
         transform: RecordingRate.parse)
     var record = RecordingRate.standard
 
@@ -66,7 +66,7 @@ import Site
             guard ProcessLimits.raiseDescriptors(to: descriptors) else {
                 throw Failure(
                     .unavailable,
-                    "--connections \(settings.connectionLimit) needs \(descriptors) open files, and this process may not have so many: raise its limit (ulimit -n)"
+                    "--connections \(settings.connectionLimit) needs \(descriptors) open files, more than the limit of this process: raise it (ulimit -n)"
                 )
             }
             let client = CairnClient(sharing: daemon.bus, site: daemon.site) { reason in
@@ -79,7 +79,8 @@ import Site
             }
             let noting = Task {
                 guard (try? await follower.catchUp(timeout: .seconds(60))) != nil else { return }
-                daemon.logger.info("maps known", metadata: ["folded": "\(follower.foldedCount)"])
+                daemon.logger.info(
+                    "map state loaded", metadata: ["folded": "\(follower.foldedCount)"])
             }
             defer { noting.cancel() }
             let recorder = try Recorder(

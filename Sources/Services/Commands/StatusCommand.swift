@@ -14,7 +14,7 @@ struct StatusCommand: SiteCommand {
         commandName: "status", abstract: "Show the processes, the workers and the log of a site.",
         discussion: """
             Exits 0 when the site is up, 69 when it is not, or its log or its supervisor does not \
-            answer: what the others say is shown all the same. JSON lines: one \
+            answer: the answers of the others are shown all the same. JSON lines: one \
             {"kind":"process",…} per process of 'cairn up', one {"kind":"worker",…} per worker the \
             supervisor knows, one {"kind":"supervisor",…} with what waits and what was counted, one \
             {"kind":"log","head":…}, without a head where the log does not answer, one \
@@ -25,7 +25,7 @@ struct StatusCommand: SiteCommand {
 
     @OptionGroup var common: CommonOptions
     @Option(
-        help: "Wait at most so many seconds for the supervisor, and three for the log.",
+        help: "Time limit for the supervisor in seconds; three for the log.",
         transform: Reading.number) var timeout = 10.0
 
     func validate() throws {

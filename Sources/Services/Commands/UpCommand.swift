@@ -10,9 +10,9 @@ internal import Site
 
 struct UpCommand: SiteCommand {
     static let configuration = CommandConfiguration(
-        commandName: "up", abstract: "Run every process of a site, and start again what dies.",
+        commandName: "up", abstract: "Run every process of a site, and restart those that die.",
         discussion: """
-            Makes the site when the directory is none yet. Returns when SIGTERM or SIGINT has stopped \
+            Makes the directory a site if it is not one yet. Returns when SIGTERM or SIGINT has stopped \
             everything, or with --detach when everything answers. Output of the processes goes to \
             run/<name>.log in the site.
             """)
@@ -23,10 +23,10 @@ struct UpCommand: SiteCommand {
     @OptionGroup var pools: PoolOptions
     @Flag(
         inversion: .prefixedNo,
-        help: "Let the gateway answer identify and query itself where the answer is at hand.")
+        help: "Let the gateway answer identify and query itself where the data is local.")
     var identifyAtOnce = true
     @Option(
-        help: "How many requests each process records: off, all, or so many a second.",
+        help: "Requests that each process records: off, all, or a number per second.",
         transform: RecordingRate.parse)
     var record = RecordingRate.standard
     @Flag(help: "Return when everything answers, and leave the site running.") var detach = false
@@ -181,7 +181,7 @@ private struct Detached {
         let record = SiteRecord.read(runDirectory: session.site.runDirectory)
         if let record, record.pid == processID { return record }
         guard RunningProcess.name(of: processID) != nil else {
-            let line = LogFile.lastLine(log) ?? "it said nothing; see \(log)"
+            let line = LogFile.lastLine(log) ?? "it wrote nothing; see \(log)"
             let prefix = "cairn: "
             throw Failure(
                 .conflict, line.hasPrefix(prefix) ? String(line.dropFirst(prefix.count)) : line)

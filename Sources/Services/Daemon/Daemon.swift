@@ -150,7 +150,7 @@ extension Daemon {
                 microseconds: Int32(clamping: microseconds), logger: logger)
             processors.start(on: bus)
         } catch {
-            logger.warning("wake latency not asked for", metadata: ["error": "\(error)"])
+            logger.warning("wake-up latency not set", metadata: ["error": "\(error)"])
         }
     }
 

@@ -32,7 +32,7 @@ final class WakefulProcessors: Sendable {
             do throws(PlatformError) {
                 try latency.demand(microseconds: demand.isMade ? microseconds : nil)
             } catch {
-                logger.warning("wake latency not asked for", metadata: ["error": "\(error)"])
+                logger.warning("wake-up latency not set", metadata: ["error": "\(error)"])
             }
         }
     }

@@ -190,7 +190,7 @@ final class LayerCompactor {
     ) {
         guard layer?.kind.dataset != dataset else { return }
         logger.notice(
-            "a compacted dataset was not recorded: its layer has another",
+            "compacted dataset not recorded: its layer has another one",
             metadata: [
                 "map": "\(entry.map)", "layer": "\(entry.layer)", "dataset": "\(dataset)",
                 "base": "\(base)", "now": "\(layer?.kind.dataset?.rawValue ?? "none")",

@@ -169,7 +169,7 @@ package actor MapStateService {
     /// follow.
     private func hash(for request: IncomingRequest) throws(Failure) {
         guard !isHashing else {
-            throw Failure(.busy, "the state is being hashed for somebody else")
+            throw Failure(.busy, "a state hash is already in progress; try again")
         }
         isHashing = true
         Task { [state = log.state] in
@@ -201,7 +201,7 @@ package actor MapStateService {
         do throws(Failure) { try await catchUp() } catch {
             guard error.isRetriable else { throw error }
             throw Failure(
-                .logUnavailable, "the log is out of reach: nothing was changed",
+                .logUnavailable, "the log is unreachable: nothing was changed",
                 details: [error.message])
         }
         switch request.command {
@@ -312,7 +312,7 @@ package actor MapStateService {
                 lanes.removeFirst(in: lane)
             } catch {
                 guard error.code == .conflict else {
-                    logger.warning("a load has to wait", metadata: ["reason": "\(error)"])
+                    logger.warning("load postponed", metadata: ["reason": "\(error)"])
                     return
                 }
             }
@@ -344,7 +344,7 @@ package actor MapStateService {
                     continue
                 default: break
                 }
-                logger.warning("a load has to be repeated", metadata: ["reason": "\(error)"])
+                logger.warning("load to be retried", metadata: ["reason": "\(error)"])
                 break
             }
         }
@@ -386,7 +386,7 @@ package actor MapStateService {
             compactor?.ended(compacted, isDone: isSettled)
         } catch {
             logger.warning(
-                "a layer was not compacted; its edits stay as they are",
+                "layer not compacted",
                 metadata: [
                     "map": "\(entry.map)", "layer": "\(entry.layer)", "reason": "\(error)",
                 ])

@@ -251,7 +251,7 @@ extension Hub {
             ledger.fault = failure
             requestShutdown(failure)
         case .conflict, .idReused:
-            logger.critical("somebody else writes this job", metadata: ["job": "\(job)"])
+            logger.critical("another process writes this job", metadata: ["job": "\(job)"])
             requestShutdown(failure)
         case .invalidParameter, .tooLarge, .corrupt, .newerVersion, .notFound:
             logger.error("append refused", metadata: ["reason": "\(failure)"])
@@ -261,7 +261,7 @@ extension Hub {
             pump(job)
         default:
             if ledger.isReachable {
-                logger.notice("the log is away", metadata: ["reason": "\(failure)"])
+                logger.notice("the log is unreachable", metadata: ["reason": "\(failure)"])
             }
             ledger.isReachable = false
             after(.milliseconds(200)) { $0.send(append, of: job) }

@@ -91,7 +91,7 @@ extension Hub {
         try requireJobs()
         guard ledger.isReachable else {
             throw Failure(
-                .logUnavailable, "the log is away, so nothing can be recorded; try again")
+                .logUnavailable, "the log is unreachable, so nothing can be recorded; try again")
         }
         guard ledger.commandCount < LedgerState.commandBound else {
             throw Failure(.busy, "\(LedgerState.commandBound) commands wait for the log")
@@ -146,7 +146,7 @@ extension Hub {
     /// Answers with the hash of the current jobs, computed on another thread.
     private func hash(for request: IncomingRequest) throws(Failure) {
         guard !isHashing else {
-            throw Failure(.busy, "the state is being hashed for somebody else")
+            throw Failure(.busy, "a state hash is already in progress; try again")
         }
         isHashing = true
         Task { [table] in

@@ -75,7 +75,7 @@ extension Hub {
             case .recallLater: after(Pool.recallAge) { $0.handle(.recallDue, in: pool) }
             case .rests(let deathCount, let milliseconds):
                 logger.warning(
-                    "workers die of what they are given; they get nothing for a while",
+                    "workers die of their tasks; the pool rests",
                     metadata: [
                         "pool": "\(pool)", "deaths": "\(deathCount)",
                         "milliseconds": "\(milliseconds)",

@@ -234,7 +234,7 @@ struct Pool: Sendable {
                 "no \(pool.processName) had time for the request within its limit of "
                     + "\(task.limitMilliseconds) ms; "
                     + (isResting(at: now)
-                        ? "its processes keep dying of what they are given and get nothing for a while"
+                        ? "its processes keep dying of their tasks, and the pool rests"
                         : "it was not begun")))
     }
 

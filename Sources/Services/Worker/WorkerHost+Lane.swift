@@ -58,7 +58,7 @@ extension WorkerHost {
 
     private func welcome(by sender: UUID) {
         if supervisor != sender {
-            logger.info("known to the supervisor", metadata: ["supervisor": "\(sender)"])
+            logger.info("registered with the supervisor", metadata: ["supervisor": "\(sender)"])
         }
         failpoints.pass("worker.welcomed")
         supervisor = sender

@@ -25,7 +25,7 @@ package final class IdentifyOperations: Sendable {
     /// Maximum size of a payload that is decoded on the bus thread.
     private static let promptByteLimit = 1_024
 
-    /// Parts of a site's state covered by state hashes.
+    /// Parts of the state that a state hash of this worker covers.
     private static let hashed: Set<String> = ["commands", "map"]
 
     private let recorder: Recorder?

@@ -41,14 +41,14 @@ extension PoolProcess {
             }
             guard let state else { return }
             daemon.logger.info(
-                "maps known",
+                "map state loaded",
                 metadata: [
                     "sequence": "\(state.sequence)", "maps": "\(state.mapNames.count)",
                     "folded": "\(follower.foldedCount)",
                 ])
         } catch {
             daemon.logger.warning(
-                "answers before it has read the log", metadata: ["reason": "\(error)"])
+                "accepting work before the log has been read", metadata: ["reason": "\(error)"])
         }
         let operations = try IdentifyOperations(
             follower: follower, isStale: { follower.isStale },

@@ -69,7 +69,7 @@ package struct LocatorOperations: Sendable {
             guard error.code == .notFound, isStale() else { throw error }
             throw Failure(
                 .logUnavailable,
-                "the log is out of reach, and what was read of it knows no locator "
+                "the log is unreachable, and the part read so far has no locator "
                     + "'\(name.prefix(64))'")
         }
     }

@@ -45,7 +45,7 @@ extension PoolProcess {
             guard state != nil else { return }
         } catch {
             daemon.logger.warning(
-                "answers before it has read the log", metadata: ["reason": "\(error)"])
+                "accepting work before the log has been read", metadata: ["reason": "\(error)"])
         }
         let shelf = LocatorShelf(site: daemon.site) { follower.current.locator(named: $0) }
         try await WorkerProcess.run(

@@ -80,7 +80,7 @@ struct IdentifyBatch {
         if progress.errorCount > 0 {
             throw Failure(
                 .invalidParameter,
-                "\(progress.errorCount) of \(progress.count) queries have no answer; their lines say why"
+                "\(progress.errorCount) of \(progress.count) queries have no answer: see their lines"
             )
         }
     }

@@ -19,16 +19,16 @@ struct IdentifyOptions: ParsableArguments {
     var timeRelation = Relation.overlaps
     @Option(
         help: """
-            What a layer makes of --time: 'LAYER:off', 'LAYER:cumulative' or 'LAYER:offset=1 years'. \
+            How a layer applies --time: 'LAYER:off', 'LAYER:cumulative' or 'LAYER:offset=1 years'. \
             May be repeated.
             """) var layerTime: [String] = []
     @Flag(help: "Show the Z of every coordinate.") var z = false
     @Flag(help: "Show the M of every coordinate.") var m = false
     @Flag(help: "Name attributes by field, not by alias.") var fieldNames = false
-    @Flag(help: "Write attributes as text, as people read them.") var formatted = false
-    @Option(help: "The most results of one layer; 0 for counts alone.") var maxResults: Int?
+    @Flag(help: "Write attributes as formatted text.") var formatted = false
+    @Option(help: "Maximum results per layer; 0 for counts only.") var maxResults: Int?
     @Flag(help: "Leave out layers whose popups are off.") var popupsOnly = false
-    @Flag(help: "Say what came of every layer, and why.") var explain = false
+    @Flag(help: "Explain the outcome of every layer.") var explain = false
 
     enum Relation: String, ExpressibleByArgument, CaseIterable {
         case overlaps

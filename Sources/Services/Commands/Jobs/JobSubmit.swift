@@ -11,7 +11,7 @@ internal import Site
 
 struct JobSubmit: SiteCommand {
     static let configuration = CommandConfiguration(
-        commandName: "submit", abstract: "Submit a job; when this returns, anybody can read it.",
+        commandName: "submit", abstract: "Submit a job; it is recorded when this returns.",
         discussion:
             JobKindDescription.all.map { kind in
                 let input = kind.input.map { " --input FILE (\($0))" } ?? ""
@@ -29,14 +29,14 @@ struct JobSubmit: SiteCommand {
 
     @OptionGroup var common: CommonOptions
     @Argument(help: "The kind.", transform: Reading.jobKind) var kind: JobKindDescription
-    @Option(help: "A file the job works on; its bytes are kept in the site.") var input: String?
+    @Option(help: "The job's input file, which is stored in the site.") var input: String?
     @Option(
         name: .customLong("param"), parsing: .singleValue,
         help: "A parameter, 'name=value'. May be repeated.") var parameters: [String] = []
     @Option(help: "low, normal or high: its share among your jobs.") var priority: String?
-    @Option(help: "Seconds that an operation may show no sign of life, 1 to 3600; 60 otherwise.")
+    @Option(help: "Seconds an operation may show no sign of life, 1 to 3600; 60 by default.")
     var stallLimit: Int?
-    @Option(help: "The longest the job may take, in seconds; for ever otherwise.")
+    @Option(help: "Time limit of the job in seconds; unlimited by default.")
     var timeLimit: Int?
     @Option(help: "Keep the job's ticket in this file, for 'job watch --from'.")
     var ticket: String?

@@ -15,19 +15,18 @@ struct JobSweep: SiteCommand {
     static let configuration = CommandConfiguration(
         commandName: "sweep", abstract: "Remove the files that no job needs any more.",
         discussion: """
-            What chunks made for later chunks goes, of jobs that ended before a time at least an hour ago, \
-            and what was put before it and no job names. With --with-products the inputs and products of \
-            these jobs go as well: then nothing is left of what they were given and made. Jobs that are not \
-            over lose nothing. The log keeps every job, and says what was swept and by whom; what is gone \
-            cannot be replayed. JSON: one line with before, keepsProducts, blobCount, byteCount, leftCount, \
-            leftByteCount, isDone.
+            Removes the intermediate results of jobs that ended before a time at least an hour ago, and \
+            files stored before it that no job refers to. --with-products removes the inputs and products \
+            of these jobs as well. Jobs that have not ended lose nothing. The log keeps every job and \
+            records the sweep with its actor; removed files cannot be replayed. JSON: one line with \
+            before, keepsProducts, blobCount, byteCount, leftCount, leftByteCount, isDone.
             """)
 
     @OptionGroup var common: CommonOptions
-    @Option(help: "Of jobs that ended before this time.", transform: Reading.time)
+    @Option(help: "Sweep jobs that ended before this time.", transform: Reading.time)
     var before: Timestamp
     @Flag(help: "Remove inputs and products too.") var withProducts = false
-    @Flag(help: "Only say what would be removed.") var dryRun = false
+    @Flag(help: "Only report what would be removed.") var dryRun = false
 
     private struct Line: Encodable {
         var before: String

@@ -91,7 +91,7 @@ struct ScratchOrder {
         case .failed(let failure)?: throw failure
         case .released(let reason)?: throw Failure(.internal, reason)
         case nil:
-            let said = LogFile.lastLine(logPath).map { "; it said: \($0)" } ?? ""
+            let said = LogFile.lastLine(logPath).map { "; its last line: \($0)" } ?? ""
             throw Failure(.internal, "the process ended without a report: \(end)\(said)")
         }
     }

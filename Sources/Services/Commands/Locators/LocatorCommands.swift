@@ -191,7 +191,7 @@ extension Session {
             }
         }
         throw Failure(
-            .conflict, "others keep publishing the locator '\(published.name)': try again")
+            .conflict, "locator '\(published.name)' is being published concurrently: try again")
     }
 }
 

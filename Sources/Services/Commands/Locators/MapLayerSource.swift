@@ -43,7 +43,7 @@ struct MapLayerSource: Sendable {
             let names = maps.mapNames.prefix(20).map(\.rawValue).joined(separator: ", ")
             throw Failure(
                 parts.count < 2 ? .invalidParameter : .notFound,
-                "source '\(text.prefix(80))': expected layer:MAP/LAYER of a map that there is"
+                "source '\(text.prefix(80))': expected layer:MAP/LAYER of an existing map"
                     + (moment.map { " at \($0)" } ?? "")
                     + (names.isEmpty ? "; there is none" : "; there are: \(names)"))
         }
@@ -90,7 +90,7 @@ struct MapLayerSource: Sendable {
 
     private func check(_ properties: LayerProperties) throws(Failure) {
         guard properties.featureCount > 0 else {
-            throw Failure(.invalidParameter, "source '\(name)': there is no feature in it")
+            throw Failure(.invalidParameter, "source '\(name)': the layer has no features")
         }
     }
 }

@@ -58,7 +58,7 @@ struct LogTail: SiteCommand {
 
     @OptionGroup var common: CommonOptions
     @Option(name: [.customShort("n"), .long], help: "How many events.") var count = 20
-    @Flag(name: .shortAndLong, help: "Go on as events are recorded.") var follow = false
+    @Flag(name: .shortAndLong, help: "Follow events as they are recorded.") var follow = false
     @Option(help: "Only this category: map, job, locator.") var category: String?
     @Option(help: "Only this stream: map-World.", transform: Reading.stream)
     var stream: StreamName?

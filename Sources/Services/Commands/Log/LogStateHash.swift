@@ -11,9 +11,9 @@ internal import Replay
 struct LogStateHash: SiteCommand {
     static let configuration = CommandConfiguration(
         commandName: "state-hash",
-        abstract: "Fold the log and print the hash of the maps and jobs it leads to.",
+        abstract: "Fold the log and print the hash of the resulting maps and jobs.",
         discussion: """
-            The same log gives the same hash on every run and release; snapshots are not looked at. --live asks the running \
+            The same log gives the same hash on every run and release; snapshots are not used. --live asks the running \
             services for theirs and compares each part with the log folded up to it; it exits 1 \
             where one differs. JSON: {"form":1,"hash":…,"partCount":…,"parts":[…],"sequence":…}, or \
             with --live one {"service":…,"comparedCount":…,"differences":[…],"hash":…,"sequence":…} \
@@ -23,7 +23,7 @@ struct LogStateHash: SiteCommand {
     @OptionGroup var common: CommonOptions
     @Option(help: "As of this sequence number or time.", transform: Reading.asOf) var at: AsOf?
     @Flag(help: "Show the hash of every map, locator and job.") var parts = false
-    @Flag(help: "Compare with what the running services hold.") var live = false
+    @Flag(help: "Compare with the state of the running services.") var live = false
 
     func validate() throws {
         guard !live || (at == nil && !parts) else {

@@ -10,7 +10,7 @@ internal import Replay
 
 struct WhyCommand: SiteCommand {
     static let configuration = CommandConfiguration(
-        commandName: "why", abstract: "Show how a job, a layer or an event came to be what it is.",
+        commandName: "why", abstract: "Show the causes of a job, a layer or an event.",
         discussion: """
             WHAT is a job, MAP or MAP/LAYER, or the sequence number of an event. Shows the chain of \
             events from the first command on, and the map that each of them saw. JSON: one \

@@ -11,7 +11,7 @@ struct MapCommands: AsyncParsableCommand {
         commandName: "map", abstract: "Read and change maps and their layers.",
         discussion: """
             A layer is named by its number or its name. Every change is one command to the map state \
-            and is recorded; what it refuses is said in one sentence, and nothing is changed.
+            and is recorded; a refused command changes nothing.
             """,
         subcommands: [
             MapList.self, MapShow.self, MapCreate.self, MapAddGroup.self, MapAddLayer.self,

@@ -215,7 +215,7 @@ struct ProcessSlot: Sendable {
         if !isStopping {
             var line = ""
             if case .status = end, let last, !ProcessLog.isEndLine(last) {
-                line = "; it said: \(last)"
+                line = "; its last line: \(last)"
             }
             report("\(plan.name) (pid \(record.pid)) ended: \(text)\(line)")
         }

@@ -107,7 +107,7 @@ final class AccessControl: Sendable {
             }
             if isNew {
                 logger?.error(
-                    "the rules of access stay as they were", metadata: ["why": "\(error.message)"])
+                    "access rules not reloaded", metadata: ["why": "\(error.message)"])
             }
         }
     }

@@ -42,7 +42,7 @@ actor LoginDesk {
         try refuse(origin)
         guard runningCount < Self.runningLimit || waiting.count < Self.waitingLimit,
             present[origin.address, default: 0] < Self.addressLimit
-        else { throw Failure(.busy, "too many log in just now; try again") }
+        else { throw Failure(.busy, "too many logins in progress; try again") }
         await enter(origin.address)
         defer { leave(origin.address) }
         // A check that ran meanwhile may have failed.

@@ -141,7 +141,7 @@ extension GatewayFile {
     func body() throws(Failure) -> ResponseBody {
         let file: MappedFile
         do { file = try MappedFile(path: blobs.path(blob.id)) } catch {
-            throw Failure(.notFound, "the file '\(name)' is not here any more")
+            throw Failure(.notFound, "the file '\(name)' no longer exists")
         }
         return ResponseBody(contentLength: file.byteCount) { writer in
             for start in stride(from: 0, to: file.byteCount, by: Self.pieceByteCount) {

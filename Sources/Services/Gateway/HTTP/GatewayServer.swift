@@ -177,7 +177,7 @@ package final class GatewayServer: Sendable {
         throw Failure(
             .conflict,
             "--host \(configuration.host) serves a network, and the site has no users: add one with 'cairn user add', "
-                + "or say --allow-anonymous-network to let everybody do everything")
+                + "or give --allow-anonymous-network, which lets every client do everything")
     }
 
     /// Stops ``run(onListening:)``; without effect before it was called.
@@ -248,8 +248,8 @@ private struct GatewayResponder: Sendable {
             body: ErrorBody.json(
                 code: 421,
                 message:
-                    "'\(name.prefix(80))' is not known to be a name of this server: it is asked by its address, as "
-                    + "localhost, or by what --host-name or --public-url names; or --trusted-proxy names the proxy that passed this on",
+                    "'\(name.prefix(80))' is not a known name of this server: use its address, localhost, or a name set by "
+                    + "--host-name or --public-url; behind a proxy, set --trusted-proxy",
                 details: []))
     }
 

@@ -53,9 +53,9 @@ final class ServedCertificate: Sendable {
             state.stamps = stamps
             do throws(Failure) {
                 state.context = try files.context()
-                logger.info("new certificate", metadata: ["file": "\(files.certificate)"])
+                logger.info("certificate reloaded", metadata: ["file": "\(files.certificate)"])
             } catch {
-                logger.error("the certificate stays as it was: \(error.message)")
+                logger.error("certificate not reloaded: \(error.message)")
             }
             return state.context
         }

@@ -35,7 +35,7 @@ package struct TLSFiles: Hashable, Sendable {
         case .mismatch:
             "the key '\(key)' does not belong to the first certificate of '\(certificate)'"
         case .peer(let reason): reason
-        case .memory: "there is no memory for TLS"
+        case .memory: "out of memory for TLS"
         }
     }
 }

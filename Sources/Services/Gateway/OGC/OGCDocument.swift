@@ -158,7 +158,7 @@ enum OGCDocument {
 
     private static func failures(of path: Path) -> [(status: String, reason: String)] {
         let missing = ("404", "There is no such collection or feature")
-        return [("400", "A parameter is not known, or its value is none")]
+        return [("400", "A parameter is unknown, or its value is invalid")]
             + (path.path.contains("{") ? [missing] : [])
             + [
                 ("406", "Accept names neither JSON nor HTML"),

@@ -15,7 +15,7 @@ extension Parameters {
         case .whole: return SeenPast(moment)
         case .from(let sequence): return SeenPast(moment, seenFrom: sequence)
         case .undecided:
-            throw Failure(.internal, "it is not decided what of the past may be seen")
+            throw Failure(.internal, "the visibility of the past was not determined")
         }
     }
 

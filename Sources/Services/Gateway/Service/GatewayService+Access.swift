@@ -26,7 +26,7 @@ extension GatewayService {
         guard !client.isForeignPage || !isChange else {
             throw Failure(
                 .foreignPage,
-                "pages of other servers change nothing here: --cors-origin names those that may")
+                "pages of other servers change nothing here, unless --cors-origin lists them")
         }
         if let session = caller.session, isChange,
             !session.isProved(by: client.proof ?? parameters[Self.proofParameter])

@@ -63,7 +63,7 @@ extension GatewayService {
             throw caller.may(.query, on: .map(text)) ? error : error.ofUnseenLayer
         }
         guard let results = result.layerEdits, results.count == edits.count else {
-            throw Failure(.internal, "the map state did not say what came of the edits")
+            throw Failure(.internal, "the map state returned no results of the edits")
         }
         return GatewayResponse(
             body: EditResource.body(Array(zip(edits.map(\.layer), results))),
@@ -74,7 +74,7 @@ extension GatewayService {
         _ result: MapCommandResult
     ) throws(Failure) -> FeatureEditResults {
         guard let edits = result.edits else {
-            throw Failure(.internal, "the map state did not say what came of the edits")
+            throw Failure(.internal, "the map state returned no results of the edits")
         }
         return edits
     }
@@ -98,7 +98,7 @@ extension Failure {
         case .invalidParameter, .notFound, .conflict, .unavailable:
             Failure(
                 .invalidParameter,
-                "parameters 'where' and 'geometry': layer \(layer) cannot be asked that")
+                "parameters 'where' and 'geometry': layer \(layer) does not support this query")
         default: self
         }
     }

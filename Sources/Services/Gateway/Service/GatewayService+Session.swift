@@ -68,8 +68,8 @@ extension GatewayService {
         guard !request.client.isForeignPage else {
             throw Failure(
                 .foreignPage,
-                "pages of other servers log nobody in or out here, and neither does a page under an unknown name: "
-                    + "--host-name says which names are this server's")
+                "a login or logout must come from a page of this server, under a known name: "
+                    + "--host-name sets this server's names")
         }
         return form
     }
