@@ -10,9 +10,9 @@ internal import Synchronization
 
 /// Access rules of the site and verification of its tokens.
 ///
-/// The file of the rules is read again whenever it changes (``watch()``). Without rules everything
-/// is allowed to everybody, until the first ones exist: after that, a missing file allows nothing,
-/// and an unreadable one leaves the last rules in force.
+/// The file of the rules is read again whenever it changes (``watch()``). Until rules exist for
+/// the first time, every caller has all permissions; after that, a missing file allows nothing, and
+/// an unreadable one leaves the last rules in force.
 final class AccessControl: Sendable {
     /// An immutable version of the rules.
     final class Snapshot: Sendable {

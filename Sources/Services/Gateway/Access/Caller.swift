@@ -36,13 +36,13 @@ struct Caller: Sendable {
     let user: String?
     /// The session; nil unless the caller is authenticated by a cookie.
     let session: Session?
-    /// Nil without rules, when everything is allowed to everybody.
+    /// Nil without rules, when every caller has all permissions.
     private let grants: [AccessRules.Grant]?
 
     /// The caller without rules, with all permissions.
     static let unruled = Caller(user: nil, grants: nil)
 
-    /// Whether there are no rules, so that everything is allowed to everybody.
+    /// Whether there are no rules, so that every caller has all permissions.
     var isUnruled: Bool { grants == nil }
 
     init(user: String?, grants: [AccessRules.Grant]?, session: Session? = nil) {

@@ -73,7 +73,7 @@ package final class GatewayServer: Sendable {
 
     /// Makes a server that has not bound its port yet.
     ///
-    /// The rules of `access` apply; without rules everything is allowed to everybody. Throws
+    /// The rules of `access` apply; without rules every caller has all permissions. Throws
     /// `Failure` for unreadable rules, a trusted proxy that is not an address, an invalid host
     /// name, or a public URL with a path.
     package init(
