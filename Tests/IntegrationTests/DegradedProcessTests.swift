@@ -76,7 +76,7 @@ import Testing
         try await site.until("a stale answer") { site in
             let answer = try await Programs.run(question, site: site.files.path)
             #expect(answer.status == 0 && answer.output.contains("1/2"), "\(answer.errors)")
-            return answer.output.contains(", stale: the log was out of reach")
+            return answer.output.contains(", stale: the log was unreachable")
         }
         let past = try await Programs.run(
             question + ["--at", "1", "--timeout", "0.5"], site: site.files.path)
@@ -219,6 +219,6 @@ import Testing
         let output = files.output()
         #expect(output.contains("ended"), "\(output)")
         // As it would after its ten seconds.
-        #expect(!output.contains("before it has read the log"), "\(output)")
+        #expect(!output.contains("before the log has been read"), "\(output)")
     }
 }

@@ -91,7 +91,7 @@ import Testing
             ("layer:Grid", "expected layer:MAP/LAYER"), ("layer:", "expected layer:MAP/LAYER"),
             ("layer:Grid/9", "has no layer '9'"), ("layer:Grid/0@1000000", "expected 0 to"),
             ("layer:Grid/0@-1", "expected 0 to"), ("layer:Grid/0@0", "of a map that there is at 0"),
-            ("layer:Grid/0", "there is no feature in it"),
+            ("layer:Grid/0", "the layer has no features"),
         ] {
             let outcome = try await Programs.run(
                 ["locator", "build", "World", source], site: site.files.path)

@@ -154,8 +154,9 @@ import Testing
         // Without maps in the log nothing is folded, then only the tail behind a snapshot, and
         // twice everything; a gateway folds the one locator too.
         for (words, program, locators) in [
-            ("maps ready", "cairn-mapstate", 0), ("maps known", "cairn-worker --pool identify", 0),
-            ("maps known", "cairn-gateway", 1),
+            ("maps ready", "cairn-mapstate", 0),
+            ("map state loaded", "cairn-worker --pool identify", 0),
+            ("map state loaded", "cairn-gateway", 1),
         ] {
             let counts = try folded(words, by: program, site)
             #expect(counts.count == 4, "\(program): \(counts)")

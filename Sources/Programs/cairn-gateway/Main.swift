@@ -22,19 +22,19 @@ import Site
     @Option(help: "The address to listen on.")
     var host = "127.0.0.1"
 
-    @Option(help: "The port to listen on; 0 for any that is free.")
+    @Option(help: "The port to listen on; 0 for any free one.")
     var port = 6080
 
     @Flag(
         inversion: .prefixedNo,
-        help: "Answer identify and query here where the answer is at hand, not through workers.")
+        help: "Answer identify and query here where the data is local, not through workers.")
     var identifyAtOnce = true
 
-    @Option(help: "How many microseconds answering an identify here may take.")
+    @Option(help: "Time limit of an identify answered in this process, in microseconds.")
     var clickLimit = 500
 
     @Option(
-        help: "How many requests answered here to record: off, all, or so many a second.",
+        help: "Requests answered in this process to record: off, all, or a number per second.",
         transform: RecordingRate.parse)
     var record = RecordingRate.standard
 
@@ -48,7 +48,7 @@ import Site
     }
 
     static func main() async {
-        // There is only one thread yet.
+        // The process is still single-threaded.
         ProcessLimits.shareHeaps()
         await main(nil)
     }
@@ -61,25 +61,26 @@ import Site
         await Daemon.run(
             Self.configuration.commandName ?? "", sitePath: site, isSingleInstance: false
         ) { daemon in
-            // What a gateway has open besides its connections, with some to spare.
+            // A gateway's descriptors besides its connections, with some to spare.
             let descriptors = settings.connectionLimit + 512
             guard ProcessLimits.raiseDescriptors(to: descriptors) else {
                 throw Failure(
                     .unavailable,
-                    "--connections \(settings.connectionLimit) needs \(descriptors) open files, and this process may not have so many: raise its limit (ulimit -n)"
+                    "--connections \(settings.connectionLimit) needs \(descriptors) open files, more than the limit of this process: raise it (ulimit -n)"
                 )
             }
             let client = CairnClient(sharing: daemon.bus, site: daemon.site) { reason in
                 daemon.logger.warning("snapshot not used", metadata: ["reason": "\(reason)"])
             }
-            // What it knows, and has told, is not what the log holds now: the next process begins
-            // anew.
+            // The folded state, which clients have seen, contradicts the log: a new process starts
+            // afresh.
             let follower = try client.follow {
                 if $0.code == .conflict { daemon.requestShutdown(because: $0) }
             }
             let noting = Task {
                 guard (try? await follower.catchUp(timeout: .seconds(60))) != nil else { return }
-                daemon.logger.info("maps known", metadata: ["folded": "\(follower.foldedCount)"])
+                daemon.logger.info(
+                    "map state loaded", metadata: ["folded": "\(follower.foldedCount)"])
             }
             defer { noting.cancel() }
             let recorder = try Recorder(

@@ -4,65 +4,65 @@
 import ArgumentParser
 import Gateway
 
-/// What a gateway is told for a network: TLS, bounds, and who may read.
+/// Network options of a gateway: TLS, limits, and access.
 struct NetworkOptions: ParsableArguments {
-    @Option(help: "A file with the server's certificate chain in PEM; the gateway speaks TLS then.")
+    @Option(help: "The server's certificate chain, a PEM file; enables TLS.")
     var tlsCertificate: String?
 
-    @Option(help: "A file with the private key of that certificate in PEM.")
+    @Option(help: "The private key of that certificate, a PEM file.")
     var tlsKey: String?
 
     @Flag(
-        help: "Serve a network though the site has no users, so that everybody may do everything.")
+        help: "Serve a network without access rules: every client has all permissions.")
     var allowAnonymousNetwork = false
 
-    @Flag(help: "Take passwords from a network without TLS, as behind a proxy that speaks it.")
+    @Flag(help: "Accept passwords from a network without TLS, as behind a TLS proxy.")
     var allowPlainTokens = false
 
-    @Option(help: "The most connections at once.")
+    @Option(help: "Maximum number of connections.")
     var connections = 4_096
 
     @Option(
         help:
-            "The most connections of one address; 64 unless given, without a bound on a loopback address."
+            "Maximum number of connections per address; 64 by default, unlimited on a loopback address."
     )
     var connectionsPerAddress: Int?
 
     @Option(
-        help: "The most requests of one user, or else address, in a second; no bound unless given.")
+        help: "Maximum requests per second of a user or address; unlimited by default.")
     var rateLimit: Int?
 
     @Option(
         name: .customLong("cors-origin"),
-        help: "An origin whose pages may read the answers, https://a.example; all unless given.")
+        help: "An origin whose pages may read the answers, https://a.example; all by default.")
     var corsOrigins: [String] = []
 
     @Option(
         name: .customLong("trusted-proxy"),
-        help: "The address of a proxy whose X-Forwarded-For and X-Forwarded-Proto are believed.")
+        help: "The address of a proxy whose X-Forwarded-For and X-Forwarded-Proto are trusted.")
     var trustedProxies: [String] = []
 
     @Option(
         name: .customLong("public-url"),
         help:
-            "What URLs in answers begin with, https://maps.example.org; else the client's name for the gateway, where known."
+            "Base of URLs in answers, https://maps.example.org; by default the host name of the request, where known."
     )
     var publicURL: String?
 
     @Option(
         name: .customLong("host-name"),
         help:
-            "A name by which clients ask the gateway; with any, others are refused, but for addresses and the machine's own."
+            "A host name of the gateway; with any, others are refused, except addresses and the machine's own name."
     )
     var hostNames: [String] = []
 
     @Option(
         help:
-            "For how many seconds browsers that came over TLS come over nothing else; 0 tells them nothing."
+            "max-age of Strict-Transport-Security over TLS, in seconds; 0 omits the header."
     )
     var transportSecurity = 86_400
 
-    @Option(help: "A file that gets one line for each request.")
+    @Option(help: "The request log, a file with a line for each request.")
     var requestLog: String?
 
     func validate() throws {

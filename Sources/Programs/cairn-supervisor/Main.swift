@@ -8,7 +8,7 @@ import Supervisor
 @main struct Main: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "cairn-supervisor",
-        abstract: "Gives tasks and the chunks of jobs to workers, and records what becomes of jobs."
+        abstract: "Dispatches tasks and chunks of jobs to workers, and records jobs' progress."
     )
 
     @Option(help: "The site's directory; else the environment variable CAIRN_SITE.")

@@ -11,7 +11,7 @@ import WorkerPools
 @main struct Main: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: WorkerPool.program,
-        abstract: "Does the work of one worker pool; start as many as you like.",
+        abstract: "Serves one worker pool; any number of workers may run.",
         discussion: WorkerPool.table.map { "Workers of the pool \($0.name) \($0.work)." }
             .joined(separator: "\n"))
 
@@ -24,18 +24,18 @@ import WorkerPools
     var pool: PoolProcess
 
     @Option(
-        help: "How many requests to record: off, all, or so many a second.",
+        help: "Requests to record: off, all, or a number per second.",
         transform: RecordingRate.parse)
     var record: RecordingRate?
 
-    @Option(help: "Do one chunk alone, a work order that 'cairn job autopsy' wrote, and end.")
+    @Option(help: "Execute a single chunk, a work order of 'cairn job autopsy', and exit.")
     var chunk: String?
 
     static func main() async {
         do {
             let command = try parse()
-            // There is only one thread yet; more of them would leave more memory free than they
-            // use.
+            // The process is still single-threaded; a heap per thread would keep more free memory
+            // than is used.
             if let count = command.pool.keptHeapByteCount {
                 ProcessLimits.shareHeaps(1, keptByteCount: count)
             }

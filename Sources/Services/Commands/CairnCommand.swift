@@ -7,10 +7,8 @@ internal import Platform
 
 /// `cairn`: the operator's command line and the terminal client.
 package struct CairnCommand: AsyncParsableCommand {
-    /// The version of this build.
     static let version = Release.version
 
-    /// Name, summary and subcommands.
     package static let configuration = CommandConfiguration(
         commandName: "cairn", abstract: "A map backend that remembers everything.",
         discussion: """
@@ -32,8 +30,8 @@ package struct CairnCommand: AsyncParsableCommand {
         await main(readable(Array(CommandLine.arguments.dropFirst())))
     }
 
-    /// Arguments as the parser shall see them: what begins with a minus and a digit is a value
-    /// (`--extent -5,41,10,52`), never an option, so a space goes before it.
+    /// Arguments prepared for the parser: text of a minus and a digit is a value (`--extent
+    /// -5,41,10,52`), never an option, which a leading space ensures.
     static func readable(_ arguments: [String]) -> [String] {
         arguments.map { argument in
             let rest = argument.dropFirst()
@@ -44,6 +42,6 @@ package struct CairnCommand: AsyncParsableCommand {
         }
     }
 
-    /// Made by the argument parser.
+    /// Required by the argument parser.
     package init() {}
 }

@@ -7,17 +7,17 @@ internal import Site
 
 struct CredentialCommands: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "credential", abstract: "Keep the secrets with which other servers are asked.",
+        commandName: "credential", abstract: "Manage the credentials for other servers.",
         discussion: """
-            A secret lies in the site in a file of its own that only its owner can read. Layers name \
-            it; it is never in the log, in an answer or on a command line.
+            A secret is kept in the site, in a file of its own readable by its owner only. Layers refer \
+            to it by name; it never appears in the log, in an answer or on a command line.
             """,
         subcommands: [CredentialSet.self, CredentialList.self, CredentialRemove.self])
 }
 
 struct CredentialSet: SiteCommand {
     static let configuration = CommandConfiguration(
-        commandName: "set", abstract: "Read a secret from standard input and keep it.",
+        commandName: "set", abstract: "Store a secret read from standard input.",
         discussion: """
             Without --user it is a token: a bearer token for WMS, the parameter 'token' for ArcGIS. \
             It replaces the one of that name, from the next request on.
@@ -63,7 +63,7 @@ struct CredentialRemove: SiteCommand {
     }
 }
 
-/// What is said of a credential: its name.
+/// The output line of a credential: its name.
 private struct CredentialLine: Encodable {
     var credential: String
 

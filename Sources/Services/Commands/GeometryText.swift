@@ -6,9 +6,9 @@ internal import FoundationEssentials
 internal import Geometry
 internal import JobKinds
 
-/// Geometries as they are typed on a command line.
+/// Parses geometries of the command line.
 enum GeometryText {
-    /// At most so many bytes of text are read, and so many coordinates.
+    /// Limits on the bytes of text and the number of coordinates.
     static let byteLimit = 8 << 20
     static let coordinateLimit = 200_000
 
@@ -18,8 +18,8 @@ enum GeometryText {
         var spatialReference: SpatialReference?
     }
 
-    /// Reads WKT, GeoJSON, Esri JSON, `x,y` or `xmin,ymin,xmax,ymax`; throws `Failure`
-    /// (`invalidParameter`, `tooLarge`) with one sentence.
+    /// Parses WKT, GeoJSON, Esri JSON, `x,y` or `xmin,ymin,xmax,ymax`; throws `Failure`
+    /// (`invalidParameter`, `tooLarge`).
     static func parse(_ text: String) throws(Failure) -> Parsed {
         guard text.utf8.count <= byteLimit else {
             throw Failure(.tooLarge, "the geometry's text has more than \(byteLimit) bytes")
@@ -53,7 +53,7 @@ enum GeometryText {
         }
     }
 
-    /// Finite numbers between commas; `name` says in the failure what was read.
+    /// Comma-separated finite numbers; `name` names the input in a failure.
     static func numbers(_ text: String, name: String) throws(Failure) -> [Double] {
         var numbers: [Double] = []
         for part in text.split(separator: ",", omittingEmptySubsequences: false).prefix(100) {
@@ -92,7 +92,7 @@ enum GeometryText {
             .ordered
     }
 
-    /// Finite, not empty, not too many coordinates; rings closed and long enough.
+    /// Checks for finite coordinates, their number, and closed rings of sufficient length.
     private static func check(_ shape: Shape) throws(Failure) {
         let count = shape.coordinateCount
         guard count > 0 else { throw Failure(.invalidParameter, "the geometry is empty") }

@@ -34,7 +34,7 @@ struct ImportCommand: SiteCommand {
             """)
     var field: [String] = []
 
-    /// What became of one layer.
+    /// The outcome of one layer.
     struct Line: Encodable {
         var path: String
         var name: String
@@ -164,7 +164,7 @@ extension Session {
     }
 }
 
-/// What became part of the site, and can become a layer.
+/// An imported source, which can become a layer.
 enum ImportedSource: Sendable {
     case features(ImportedLayer)
     case raster(ImportedRaster)
@@ -191,7 +191,7 @@ enum ImportedSource: Sendable {
     }
 }
 
-/// One import on a thread of its own, with its progress on standard error when that is a terminal.
+/// An import on a thread of its own, with its progress on standard error if that is a terminal.
 struct Importing {
     let path: String
     let fields: [FieldStatement]

@@ -6,7 +6,7 @@ internal import FoundationEssentials
 internal import Platform
 internal import Terminal
 
-/// Where a command's answers go: JSON Lines or text for people, on standard output.
+/// Output of a command: JSON Lines or text, on standard output.
 struct Output: Sendable {
     /// Whether answers are JSON Lines.
     let isJSON: Bool
@@ -16,22 +16,22 @@ struct Output: Sendable {
         try write(String(decoding: try CairnJSON.encode(value), as: UTF8.self) + "\n")
     }
 
-    /// Writes text for people and a line break; control characters in it become `·`.
+    /// Writes a line of text; control characters in it become `·`.
     func line(_ text: String) throws { try write(TextWidth.displayable(text) + "\n") }
 
-    /// Writes lines for people.
+    /// Writes lines of text.
     func lines(_ lines: [String]) throws {
         try write(lines.map { TextWidth.displayable($0) + "\n" }.joined())
     }
 
-    /// Writes bytes that are what they are.
+    /// Writes text unchanged.
     func write(_ text: String) throws {
         guard StandardStream.output.write(text) else {
             throw Failure(.unreadable, "standard output cannot be written")
         }
     }
 
-    /// Writes a sentence to standard error.
+    /// Writes a message to standard error.
     static func diagnose(_ sentence: String) {
         StandardStream.error.write("cairn: " + TextWidth.displayable(sentence) + "\n")
     }

@@ -4,7 +4,7 @@
 internal import Platform
 internal import Terminal
 
-/// One line on standard error that is written over and over; nothing unless that is a terminal.
+/// A line on standard error that is overwritten in place; no output unless that is a terminal.
 struct ProgressLine {
     private let isShown = StandardStream.error.isTerminal
     private var last: Int64 = 0
@@ -18,7 +18,7 @@ struct ProgressLine {
         StandardStream.error.write("\r\u{1B}[K" + shown)
     }
 
-    /// Takes the line away.
+    /// Erases the line.
     func clear() {
         if isShown, last > 0 { StandardStream.error.write("\r\u{1B}[K") }
     }

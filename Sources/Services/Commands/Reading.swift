@@ -6,7 +6,7 @@ internal import FoundationEssentials
 internal import JobKinds
 internal import Platform
 
-/// Readers of single arguments; each throws one sentence.
+/// Parsers of single arguments.
 enum Reading {
     static func mapName(_ text: String) throws -> MapName { try MapName(parsing: text) }
 
@@ -55,7 +55,7 @@ enum Reading {
         return time
     }
 
-    /// A number, `EPSG:n`, `ESRI:n`, or a definition in WKT.
+    /// A number, `EPSG:n`, `ESRI:n`, or a WKT definition.
     static func spatialReference(_ text: String) throws -> SpatialReference {
         let parts = text.split(separator: ":", maxSplits: 1)
         let isNamed = parts.count == 2 && ["EPSG", "ESRI"].contains(parts[0].uppercased())

@@ -10,9 +10,9 @@ extension Session {
     /// The global position of the last event; 0 for an empty log.
     func head() async throws -> Int64 { try await log().head().head }
 
-    /// The same, if the log says so in time; nil otherwise.
+    /// The head within a time limit; nil otherwise.
     ///
-    /// One that a signal has stopped is not waited for.
+    /// A suspended log process is not waited for.
     func head(within limit: Duration) async -> Int64? {
         guard let process = logProcess ?? supervisor, !RunningProcess.isStopped(process) else {
             return nil
@@ -20,11 +20,11 @@ extension Session {
         return try? await log().head(timeout: limit).head
     }
 
-    /// How long the log is waited for by what can do without it: it says its head from memory.
+    /// Time limit for the log where it is optional: it answers heads from memory.
     static let hearingLimit = Duration.milliseconds(500)
 
-    /// What `body` returns, if it does so in time; throws `Failure` (`timedOut`), and what `body`
-    /// throws.
+    /// The result of `body` within a time limit; throws `Failure` (`timedOut`), and the errors of
+    /// `body`.
     func within<Value: Sendable>(
         _ limit: Duration, _ body: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
@@ -42,7 +42,7 @@ extension Session {
 
     /// Calls `body` for every event after a position, in order, up to `last` or the present end.
     ///
-    /// Returns the position that was reached.
+    /// Returns the position reached.
     @discardableResult
     func forEachEvent(
         after: Int64 = 0, through last: Int64? = nil, stream: StreamName? = nil,
@@ -62,10 +62,10 @@ extension Session {
         }
     }
 
-    /// Calls `body` for every event after a position as it is recorded, each once, in order, over
-    /// restarts of the log, until the task is cancelled.
+    /// Calls `body` for every event after a position as it is recorded, exactly once, in order,
+    /// across restarts of the log, until the task is cancelled.
     ///
-    /// Throws what `body` throws, and `Failure` (`conflict`, `corrupt`) where the log cannot be
+    /// Throws the errors of `body`, and `Failure` (`conflict`, `corrupt`) when the log cannot be
     /// followed.
     func follow(
         after: Int64, category: String? = nil,
@@ -86,10 +86,10 @@ extension Session {
         for try await _ in troubles {}
     }
 
-    /// The sequence number of a past moment: of a time, that of the last event recorded at or
-    /// before it.
+    /// Sequence number of a past moment: for a time, that of the last event recorded at or before
+    /// it.
     ///
-    /// Throws `Failure` (`invalidParameter`) for a number the log has not reached.
+    /// Throws `Failure` (`invalidParameter`) for a number beyond the end of the log.
     func position(of moment: AsOf?) async throws -> Int64 {
         let head = try await head()
         switch moment {
@@ -106,8 +106,7 @@ extension Session {
         }
     }
 
-    /// The last event, of all or of a category, that was recorded until a moment; 0 when there was
-    /// none.
+    /// The last event, of all or of a category, recorded at or before a moment; 0 for none.
     private func last(
         until time: Timestamp, before end: Int64, category: String? = nil
     ) async throws -> Int64 {
@@ -120,8 +119,8 @@ extension Session {
         return search.position
     }
 
-    /// The maps as they were, or now; throws `Failure` (`invalidParameter`) for a number the log
-    /// has not reached.
+    /// The maps, past or present; throws `Failure` (`invalidParameter`) for a number beyond the end
+    /// of the log.
     func maps(at moment: AsOf? = nil) async throws -> MapsState {
         let log = try log()
         let head = try await log.head().head
@@ -151,9 +150,9 @@ extension Session {
 
     // MARK: One map, one job
 
-    /// The fold of one map's events up to `last`, going on from what was folded of them before.
+    /// The fold of one map's events up to `last`, continuing from an earlier fold.
     ///
-    /// Where there is more than a page to read, it goes on from the latest snapshot there is.
+    /// If more than a page remains, it continues from the latest snapshot.
     func maps(
         with name: MapName, from start: MapsState = MapsState(), through last: Int64
     ) async throws -> MapsState {
@@ -173,7 +172,7 @@ extension Session {
         return state
     }
 
-    /// A job as it was when the log ended at `last`; nil when there was none; otherwise as
+    /// A job at position `last`; nil if it did not exist; otherwise as
     /// ``maps(with:from:through:)``.
     func job(
         _ id: JobID, from start: JobState? = nil, through last: Int64
@@ -196,8 +195,8 @@ extension Session {
         return state
     }
 
-    /// Calls `body` for the events of a stream as far as `last`; after the first page `skip` is
-    /// asked once, with the place reached, for one further on.
+    /// Calls `body` for the events of a stream up to `last`; after the first page `skip` is called
+    /// once, with the position reached, for a later one.
     private func forEachEvent(
         of stream: StreamName, after: Int64, through last: Int64,
         skip: (Int64) async throws -> Int64?, _ body: (RecordedEvent) throws -> Void

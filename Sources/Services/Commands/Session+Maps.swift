@@ -10,7 +10,7 @@ internal import Replay
 internal import Site
 
 extension Session {
-    /// The map, as it was or now; throws `Failure` (`notFound`, and as the client does).
+    /// The map, past or present; throws `Failure` (`notFound`, and as the client does).
     func map(_ name: MapName, at: AsOf? = nil) async throws -> MapDescription {
         let maps = try await maps(at: at)
         guard let map = maps.map(named: name) else {
@@ -19,7 +19,7 @@ extension Session {
         return map
     }
 
-    /// The same in time, whether the log answers or not: else its file is read.
+    /// The map within a time limit: if the log does not answer, its file is read.
     func map(_ name: MapName, at: AsOf?, within limit: Duration) async throws -> MapDescription {
         if await head(within: min(limit, Self.hearingLimit)) != nil {
             return try await within(limit) { try await self.map(name, at: at) }
@@ -38,13 +38,12 @@ extension Session {
         return Failure(.notFound, "there is no map '\(name)'\(when); \(all)")
     }
 
-    /// Who asks, for the record: the operating system's user.
+    /// The actor in the log: the operating system's user.
     static let actor = OwnProgram.userName()
 }
 
 extension MapDescription {
-    /// The layer of that number, or of that name when the text is no number or no such number
-    /// exists; throws `Failure` (`notFound`).
+    /// The layer with that number, else with that name; throws `Failure` (`notFound`).
     func layer(named text: String) throws(Failure) -> LayerDescription {
         if let id = LayerID(text), let layer = layer(id) { return layer }
         if let layer = layers.first(where: { $0.name == text }) { return layer }

@@ -7,7 +7,7 @@ internal import Platform
 internal import Site
 internal import Synchronization
 
-/// One command's view of a site.
+/// A command's access to a site.
 final class Session: Sendable {
     let site: Site
     let output: Output
@@ -23,24 +23,25 @@ final class Session: Sendable {
         self.output = output
     }
 
-    /// The client, connected at the first use; throws `Failure` (`unavailable`) with one sentence
-    /// when the site is not up: neither its log nor the supervisor, which answers what needs no
-    /// log.
+    /// The client, connected at the first use.
+    ///
+    /// Throws `Failure` (`unavailable`) when the site is not running: neither its log nor the
+    /// supervisor, which answers requests that need no log.
     func client() throws -> CairnClient {
         try open(isPatient: owner(of: "cairn-supervisor.lock", program: "cairn-supervisor") != nil)
             .client
     }
 
-    /// The client, whether the site is up or not: for what waits for a site that is away.
+    /// The client whether the site is running or not, for commands that wait for it.
     func patientClient() throws -> CairnClient { try open(isPatient: true).client }
 
-    /// Reads the log and appends to it, on the client's thread; throws as ``client()`` does.
+    /// Access to the log, on the client's thread; throws as ``client()`` does.
     func log() throws -> LogReader { try open().log }
 
     private func open(isPatient: Bool = false) throws -> Opened {
         try opened.withLock { opened in
             if let opened { return opened }
-            // While `cairn up` runs, a log that has died is started again.
+            // While `cairn up` runs, a crashed log is restarted.
             guard isPatient || isUp || supervisor != nil else {
                 throw Failure(
                     .unavailable, "the site '\(site.path)' is not up: start it with 'cairn up'")
@@ -52,19 +53,18 @@ final class Session: Sendable {
         }
     }
 
-    /// Whether the site's log is served by some process now.
+    /// Whether a process serves the site's log.
     var isUp: Bool { logProcess != nil }
 
-    /// The process that serves the site's log; nil when there is none.
+    /// The process that serves the site's log; nil without one.
     var logProcess: Int32? { owner(of: "cairn-logd.lock", program: "cairn-logd") }
 
-    /// The process of `cairn up` that runs the site; nil when there is none.
+    /// The process of `cairn up` that runs the site; nil without one.
     var supervisor: Int32? { owner(of: "up.pid", program: "cairn") }
 
-    /// The running process that wrote itself into a lock file.
+    /// The running process recorded in a lock file.
     ///
-    /// The lock itself is not tried: doing so could make a process that is just starting believe
-    /// that there is another one.
+    /// The lock itself is not tried: that could make a starting process fail with a conflict.
     private func owner(of file: String, program: String) -> Int32? {
         guard let owner = FileLock.owner(of: site.runDirectory + "/" + file),
             RunningProcess.name(of: owner)?.hasPrefix(program.prefix(15)) == true
@@ -72,7 +72,7 @@ final class Session: Sendable {
         return owner
     }
 
-    /// Closes the client; the next use opens another.
+    /// Closes the client; the next use opens a new one.
     func close() {
         opened.withLock { opened in
             opened?.client.close()

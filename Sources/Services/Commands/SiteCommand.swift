@@ -7,12 +7,12 @@ internal import FoundationEssentials
 internal import Platform
 internal import Site
 
-/// The options that every command has.
+/// Options of every command.
 struct CommonOptions: ParsableArguments {
     @Option(help: "The site's directory; CAIRN_SITE otherwise.") var site: String?
     @Flag(help: "Write JSON Lines for programs.") var json = false
 
-    /// The directory that was named; throws `Failure` (`invalidParameter`) when none was.
+    /// The given directory; throws `Failure` (`invalidParameter`) without one.
     func sitePath() throws -> String {
         let path = site ?? ProcessInfo.processInfo.environment["CAIRN_SITE"]
         guard let path, !path.isEmpty else {
@@ -22,13 +22,13 @@ struct CommonOptions: ParsableArguments {
     }
 }
 
-/// What was typed cannot be understood: exit code 64.
+/// Invalid arguments: exit code 64.
 struct UsageFailure: Error {
     var failure: Failure
 
     init(_ sentence: String) { failure = Failure(.invalidParameter, sentence) }
 
-    /// Runs a reader of arguments; its failures become failures of use.
+    /// Runs a parser of arguments; its failures become usage failures.
     static func reading<Value>(_ body: () throws(Failure) -> Value) throws -> Value {
         do throws(Failure) {
             return try body()
@@ -42,21 +42,20 @@ struct UsageFailure: Error {
 
 /// A command on a site.
 ///
-/// It ends with one sentence on standard error and one of the exit codes 1 (refused or failed), 64
-/// (not understood) and 69 (unavailable) when it does not succeed.
+/// A failure is one sentence on standard error and an exit code: 1 (refused or failed), 64 (invalid
+/// arguments) or 69 (unavailable).
 protocol SiteCommand: AsyncParsableCommand {
-    /// The options that every command has.
     var common: CommonOptions { get }
-    /// Whether a directory that is not a site yet becomes one.
+    /// Whether the command turns a directory into a site.
     static var makesSite: Bool { get }
-    /// Does the work.
+    /// Executes the command.
     func perform(_ session: Session) async throws
 }
 
 extension SiteCommand {
     static var makesSite: Bool { false }
 
-    /// Opens the site, performs, and turns failures into sentences and exit codes.
+    /// Opens the site, executes the command, and maps failures to messages and exit codes.
     func run() async throws {
         do {
             let path = try common.sitePath()
@@ -70,7 +69,7 @@ extension SiteCommand {
         }
     }
 
-    /// Says what went wrong; returns the exit code to throw.
+    /// Prints the failure; returns the exit code to throw.
     private static func exit(for error: any Error) -> any Error {
         switch error {
         case let code as ExitCode: return code
@@ -90,7 +89,7 @@ extension SiteCommand {
 }
 
 extension Failure {
-    /// 69 when nobody could answer, otherwise 1.
+    /// 69 for an unavailable service, otherwise 1.
     var exitCode: Int32 {
         switch code {
         case .unavailable, .logUnavailable, .timedOut, .draining, .busy: 69

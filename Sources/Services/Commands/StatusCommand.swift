@@ -14,7 +14,7 @@ struct StatusCommand: SiteCommand {
         commandName: "status", abstract: "Show the processes, the workers and the log of a site.",
         discussion: """
             Exits 0 when the site is up, 69 when it is not, or its log or its supervisor does not \
-            answer: what the others say is shown all the same. JSON lines: one \
+            answer: the answers of the others are shown all the same. JSON lines: one \
             {"kind":"process",…} per process of 'cairn up', one {"kind":"worker",…} per worker the \
             supervisor knows, one {"kind":"supervisor",…} with what waits and what was counted, one \
             {"kind":"log","head":…}, without a head where the log does not answer, one \
@@ -25,7 +25,7 @@ struct StatusCommand: SiteCommand {
 
     @OptionGroup var common: CommonOptions
     @Option(
-        help: "Wait at most so many seconds for the supervisor, and three for the log.",
+        help: "Time limit for the supervisor in seconds; three for the log.",
         transform: Reading.number) var timeout = 10.0
 
     func validate() throws {
@@ -48,28 +48,28 @@ struct StatusCommand: SiteCommand {
     }
 
     private struct LogLine: Encodable {
-        /// Absent where the log does not answer.
+        /// Absent if the log does not answer.
         var head: Int64?
         var site: String
     }
 
     private struct AccessLine: Encodable {
-        /// How many users there are; absent where the site has no rules.
+        /// Number of users; absent without access rules.
         var users: Int?
-        /// What requests without a token may do, as `query:World`.
+        /// Permissions of requests without a token, as `query:World`.
         var anonymous: [String]
     }
 
-    /// A file or directory that other users of the machine may read or write.
+    /// A file or directory that is readable or writable for other users of the machine.
     private struct OpeningLine: Encodable {
         var path: String
         /// Octal, as `0644`.
         var mode: String
-        /// The number of the user that owns it.
+        /// Numeric id of the owner.
         var owner: UInt32
     }
 
-    /// What the supervisor says.
+    /// The supervisor's answers.
     private struct Hub {
         var workers: [WorkerDescription] = []
         var status: SupervisorStatus
@@ -113,8 +113,8 @@ struct StatusCommand: SiteCommand {
         }
     }
 
-    /// Shows what clients may do without a token, and the files that other users of this machine
-    /// may read.
+    /// Prints the permissions of anonymous clients, and the files accessible to other users of this
+    /// machine.
     private func showAccess(_ session: Session) throws {
         let rules = try session.site.access.rules()
         let anonymous = rules?.anonymous.map { "\($0.operation.rawValue):\($0.service)" } ?? []
@@ -153,10 +153,10 @@ struct StatusCommand: SiteCommand {
         try session.output.lines(lines)
     }
 
-    /// The most open files that are listed for people.
+    /// Maximum number of accessible files in the text output.
     private static let listedOpenings = 10
 
-    /// Nil where it does not answer in time.
+    /// Nil if it does not answer in time.
     private static func hub(_ client: CairnClient, _ limit: Duration) async -> Hub? {
         guard let workers = try? await client.workers(timeout: limit),
             let status = try? await client.supervisorStatus(timeout: limit)
@@ -164,7 +164,7 @@ struct StatusCommand: SiteCommand {
         return Hub(workers: workers, status: status)
     }
 
-    /// The log that does not answer.
+    /// Describes why the log does not answer.
     private static func silence(_ session: Session) -> String {
         guard let process = session.logProcess, RunningProcess.isStopped(process) else {
             return "the log"
@@ -227,7 +227,7 @@ extension ProcessRecord {
 }
 
 extension SupervisorStatus {
-    /// What waits, pool by pool, and what became of tasks without an answer.
+    /// Waiting tasks by pool, and tasks without an answer.
     fileprivate var lines: [String] {
         let waiting = pools.map {
             "\($0.pool) \($0.waitingTaskCount) waiting, \($0.runningTaskCount) running"

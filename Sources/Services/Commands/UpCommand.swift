@@ -10,9 +10,9 @@ internal import Site
 
 struct UpCommand: SiteCommand {
     static let configuration = CommandConfiguration(
-        commandName: "up", abstract: "Run every process of a site, and start again what dies.",
+        commandName: "up", abstract: "Run every process of a site, and restart those that die.",
         discussion: """
-            Makes the site when the directory is none yet. Returns when SIGTERM or SIGINT has stopped \
+            Makes the directory a site if it is not one yet. Returns when SIGTERM or SIGINT has stopped \
             everything, or with --detach when everything answers. Output of the processes goes to \
             run/<name>.log in the site.
             """)
@@ -23,10 +23,10 @@ struct UpCommand: SiteCommand {
     @OptionGroup var pools: PoolOptions
     @Flag(
         inversion: .prefixedNo,
-        help: "Let the gateway answer identify and query itself where the answer is at hand.")
+        help: "Let the gateway answer identify and query itself where the data is local.")
     var identifyAtOnce = true
     @Option(
-        help: "How many requests each process records: off, all, or so many a second.",
+        help: "Requests that each process records: off, all, or a number per second.",
         transform: RecordingRate.parse)
     var record = RecordingRate.standard
     @Flag(help: "Return when everything answers, and leave the site running.") var detach = false
@@ -57,7 +57,7 @@ struct UpCommand: SiteCommand {
         }
     }
 
-    /// The arguments of the process that stays, when this one returns.
+    /// Arguments of the background process.
     private var ownArguments: [String] {
         ["up", "--port", "\(port)"] + pools.arguments + [
             identifyAtOnce ? "--identify-at-once" : "--no-identify-at-once", "--record",
@@ -100,20 +100,20 @@ struct UpCommand: SiteCommand {
     }
 }
 
-/// How many processes each worker pool has.
+/// Options for the number of processes per worker pool.
 struct PoolOptions: ParsableArguments {
     @Option(help: Self.help(.identify, unlessGiven: "one for each processor, 2 to 8"))
     var identifyWorkers: Int?
     @Option(help: Self.help(.locator, unlessGiven: "1")) var locators: Int?
     @Option(help: Self.help(.work, unlessGiven: "1")) var workers: Int?
 
-    /// Those that were given.
+    /// The given numbers.
     var counts: [WorkerPool: Int] {
         [WorkerPool.identify: identifyWorkers, .locator: locators, .work: workers].compactMapValues(
             \.self)
     }
 
-    /// The same as they were given.
+    /// The options as arguments.
     var arguments: [String] {
         WorkerPool.table.flatMap { settings in
             counts[settings.pool].map { ["--\(settings.countOption)", "\($0)"] } ?? []
@@ -131,7 +131,7 @@ struct PoolOptions: ParsableArguments {
     }
 }
 
-/// What `cairn up` says when everything answers.
+/// The output of `cairn up` when everything answers.
 struct Announcement {
     private struct Line: Encodable {
         var site: String
@@ -154,7 +154,7 @@ struct Announcement {
     }
 }
 
-/// Starting a site that stays when the command returns.
+/// Starts a site in the background.
 private struct Detached {
     let session: Session
     let program: String
@@ -175,13 +175,13 @@ private struct Detached {
         }
     }
 
-    /// The record so far, after a short while; throws when the process has ended.
+    /// The current record, after a short delay; throws when the process has ended.
     private func look(_ processID: Int32, log: String) async throws -> SiteRecord? {
         try await Task.sleep(for: .milliseconds(50))
         let record = SiteRecord.read(runDirectory: session.site.runDirectory)
         if let record, record.pid == processID { return record }
         guard RunningProcess.name(of: processID) != nil else {
-            let line = LogFile.lastLine(log) ?? "it said nothing; see \(log)"
+            let line = LogFile.lastLine(log) ?? "it wrote nothing; see \(log)"
             let prefix = "cairn: "
             throw Failure(
                 .conflict, line.hasPrefix(prefix) ? String(line.dropFirst(prefix.count)) : line)

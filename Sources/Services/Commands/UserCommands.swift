@@ -8,11 +8,12 @@ internal import Site
 
 struct UserCommands: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "user", abstract: "Say who may do what through the site's gateways.",
+        commandName: "user", abstract: "Manage the users of the site's gateways.",
         discussion: """
-            What is allowed is an operation (query, edit, jobs, manageJobs, metrics, history or admin), for every service, or after ':' for one: \
-            query, edit:Roads, jobs. With the first command nothing is allowed any more that is not said here, also \
-            to those without a token, whose name here is 'anonymous'. Gateways that run follow within a second.
+            A permission is an operation (query, edit, jobs, manageJobs, metrics, history or admin), for all services, or \
+            after ':' for one: query, edit:Roads, jobs. The first command puts access rules in force: from then on only \
+            permitted operations are allowed, also for clients without a token, here named 'anonymous'. Running gateways \
+            follow within a second.
             """,
         subcommands: [
             UserAdd.self, UserPassword.self, UserAllow.self, UserQuota.self, UserList.self,
@@ -23,12 +24,12 @@ struct UserCommands: AsyncParsableCommand {
 struct UserAdd: SiteCommand {
     static let configuration = CommandConfiguration(
         commandName: "add",
-        abstract: "Add a user, whose password is typed or a line of standard input.")
+        abstract: "Add a user; the password is typed, or a line of standard input.")
     static let makesSite = true
 
     @OptionGroup var common: CommonOptions
     @Argument(help: "The name: 1 to 64 letters, digits, '-', '_', '.' or '@'.") var name: String
-    @Option(help: "What the user may do; may be given several times.") var allow: [String] = []
+    @Option(help: "A permission of the user; may be repeated.") var allow: [String] = []
 
     func perform(_ session: Session) async throws {
         let grants = try Grants.read(allow)
@@ -71,8 +72,8 @@ struct UserPassword: SiteCommand {
 struct UserAllow: SiteCommand {
     static let configuration = CommandConfiguration(
         commandName: "allow",
-        abstract: "Say what a user, or 'anonymous', may do from now on; the user's tokens end.",
-        discussion: "It replaces what was said before; without an operation nothing is allowed.")
+        abstract: "Set the permissions of a user, or of 'anonymous'; the user's tokens end.",
+        discussion: "Replaces the previous permissions; without an operation nothing is allowed.")
     static let makesSite = true
 
     @OptionGroup var common: CommonOptions
@@ -96,20 +97,20 @@ struct UserAllow: SiteCommand {
 struct UserQuota: SiteCommand {
     static let configuration = CommandConfiguration(
         commandName: "quota",
-        abstract: "Say how much a user, 'anonymous', or by default everybody may have.",
+        abstract: "Set the quota of a user, of 'anonymous', or the default.",
         discussion: """
-            What is not said stays as it was; the word 'default' takes a limit back. Of anonymous it is what all \
-            without a token have together. Without any rule it is 10 GiB, 20 jobs and 4 uploads. Tokens go on.
+            Limits that are not given stay; the word 'default' removes a limit. The quota of anonymous is shared by all \
+            clients without a token. The built-in default is 10 GiB, 20 jobs and 4 uploads. Tokens remain valid.
             """)
     static let makesSite = true
 
     @OptionGroup var common: CommonOptions
     @Argument(help: "The user's name, or 'anonymous'.") var name: String?
-    @Flag(name: .customLong("default"), help: "For all that have no limit of their own.")
+    @Flag(name: .customLong("default"), help: "The quota of users without one of their own.")
     var isDefault = false
-    @Option(help: "Bytes of uploads that are kept, and of products.") var bytes: QuotaNumber?
+    @Option(help: "Bytes of stored uploads and of products.") var bytes: QuotaNumber?
     @Option(help: "Jobs that have not ended.") var jobs: QuotaNumber?
-    @Option(help: "Uploads under way at a gateway.") var uploads: QuotaNumber?
+    @Option(help: "Concurrent uploads at a gateway.") var uploads: QuotaNumber?
 
     func validate() throws {
         guard (name == nil) == isDefault else {
@@ -139,7 +140,7 @@ struct UserQuota: SiteCommand {
     }
 }
 
-/// A limit, or the word that takes it back.
+/// A limit, or the word that removes it.
 struct QuotaNumber: ExpressibleByArgument {
     let number: Int64?
 
@@ -151,7 +152,7 @@ struct QuotaNumber: ExpressibleByArgument {
 
 struct UserList: SiteCommand {
     static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "List the users and what they may do.")
+        commandName: "list", abstract: "List the users and their permissions.")
 
     @OptionGroup var common: CommonOptions
 
@@ -199,23 +200,23 @@ private enum Grants {
 }
 
 private enum NewPassword {
-    /// Reads a password, twice from a terminal, and makes its hash.
+    /// Reads a password, twice from a terminal, and hashes it.
     static func read() throws -> String {
         let password = SecretInput.read(prompt: "Password: ")
         guard let password, 8...1_024 ~= password.utf8.count else {
             throw UsageFailure("a password has 8 to 1024 bytes, in one line of standard input")
         }
         if StandardStream.isInputTerminal, SecretInput.read(prompt: "Again: ") != password {
-            throw UsageFailure("that was not the same password")
+            throw UsageFailure("the two passwords differ")
         }
         guard let hash = PasswordHash.make(password) else {
-            throw Failure(.unavailable, "there is no memory for the hash of a password (64 MiB)")
+            throw Failure(.unavailable, "out of memory: the hash of a password needs 64 MiB")
         }
         return hash
     }
 }
 
-/// What is said of a user: the name, what is allowed, and the limits.
+/// The output line of a user: name, permissions and limits.
 private struct UserLine: Encodable {
     var user: String
     var allowed: [String]

@@ -20,7 +20,7 @@ struct ViewCommand: SiteCommand {
             """)
 
     @OptionGroup var common: CommonOptions
-    @Argument(help: "The map; the first there is otherwise.", transform: Reading.mapName)
+    @Argument(help: "The map; by default the first one.", transform: Reading.mapName)
     var map: MapName?
     @Option(help: "Show it as of this sequence number or time.", transform: Reading.asOf)
     var at: AsOf?
@@ -40,7 +40,7 @@ struct ViewCommand: SiteCommand {
         _ = try size()
     }
 
-    /// Columns and rows of `--frame`.
+    /// Columns and rows from `--frame`.
     private func size() throws -> (columns: Int, rows: Int)? {
         guard let frame else { return nil }
         let parts = frame.split(separator: "x").map { Int($0) ?? 0 }
@@ -70,7 +70,7 @@ struct ViewCommand: SiteCommand {
         }
     }
 
-    /// The candidate's place in the map's spatial reference.
+    /// The candidate's location in the map's spatial reference.
     private static func project(
         _ candidate: Candidate, _ target: SpatialReference
     ) throws(Failure) -> Place {

@@ -19,20 +19,20 @@ package import Site
 /// }
 /// ```
 package final class Daemon: Sendable {
-    /// The process's name, `cairn-logd`, `cairn-worker --pool identify`.
+    /// Name of the process, `cairn-logd`, `cairn-worker --pool identify`.
     package let name: String
     /// The site it serves.
     package let site: Site
     /// The thread that owns every socket of the process.
     package let bus: BusThread
-    /// Writes to standard error; its level comes from `CAIRN_LOG` (`trace` … `critical`, `info`).
+    /// Logger to standard error; its level comes from `CAIRN_LOG` (`trace` … `critical`, `info`).
     package let logger: Logger
-    /// How often a service writes its state down: `CAIRN_SNAPSHOT_EVENTS`, for tests, or as usual.
+    /// Pace of snapshots: `CAIRN_SNAPSHOT_EVENTS`, for tests, or the default.
     package var snapshotPace: SnapshotPace {
         EnvironmentNumber.snapshotEvents.value.map { SnapshotPace(eventCount: $0) } ?? .usual
     }
-    /// How many changed features make `cairn-mapstate` compact a layer:
-    /// `CAIRN_COMPACTION_FEATURES`, for tests; nil as usual.
+    /// Number of changed features that triggers a compaction: `CAIRN_COMPACTION_FEATURES`, for
+    /// tests; nil for the default.
     package var compactionFeatureCount: Int? { EnvironmentNumber.compactionFeatures.value }
     private let shutdown = ShutdownGate()
 
@@ -96,25 +96,26 @@ package final class Daemon: Sendable {
         exit(0)
     }
 
-    /// Waits until the process is asked to end, by a signal or by `requestShutdown`.
+    /// Waits for a request to end, by a signal or by `requestShutdown`.
     ///
-    /// Returns at once when it has been asked already; any number of tasks may wait.
+    /// Returns at once after such a request; any number of tasks may wait.
     package func untilShutdown() async { await shutdown.wait() }
 
-    /// What `body` returns or throws, unless the process is asked to end first: then nil, and
-    /// `body` is cancelled and not waited for.
+    /// The result of `body`, unless a shutdown is requested first: then nil, and `body` is
+    /// cancelled without waiting for it.
     package func untilShutdown<Value: Sendable>(
         _ body: @escaping @Sendable () async throws -> Value
     ) async throws -> Value? {
         try await shutdown.first(or: body)
     }
 
-    /// Asks the process to end, as SIGTERM does.
+    /// Requests a shutdown, as SIGTERM does.
     ///
-    /// With a failure the process exits with the failure's sentence and status. Any thread.
+    /// With a failure the process exits with the failure's message and status. Callable on any
+    /// thread.
     package func requestShutdown(because failure: Failure? = nil) { shutdown.open(failure) }
 
-    /// Whether the process has been asked to end.
+    /// Whether a shutdown was requested.
     package var isShuttingDown: Bool { shutdown.isOpen }
 }
 
@@ -141,8 +142,7 @@ extension Daemon {
         }
     }
 
-    /// As `CAIRN_WAKE_LATENCY` says; where the machine does not let it, the process goes on as it
-    /// is.
+    /// Applies `CAIRN_WAKE_LATENCY`; if the machine does not permit it, the process runs without.
     private func keepProcessorsAwake() {
         guard let microseconds = EnvironmentNumber.wakeLatency.value else { return }
         do throws(PlatformError) {
@@ -150,7 +150,7 @@ extension Daemon {
                 microseconds: Int32(clamping: microseconds), logger: logger)
             processors.start(on: bus)
         } catch {
-            logger.warning("wake latency not asked for", metadata: ["error": "\(error)"])
+            logger.warning("wake-up latency not set", metadata: ["error": "\(error)"])
         }
     }
 
@@ -180,7 +180,7 @@ extension Daemon {
 }
 
 extension Failure {
-    /// A thrown value as a failure: itself, a failed system call, or `internal`.
+    /// Converts a thrown error: a failure itself, a failed system call, or `internal`.
     init(anyError error: any Error) {
         switch error {
         case let failure as Failure: self = failure

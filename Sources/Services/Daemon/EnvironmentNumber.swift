@@ -3,19 +3,19 @@
 
 internal import FoundationEssentials
 
-/// A whole number that a process is told by its environment.
+/// An integer environment variable.
 struct EnvironmentNumber {
     let name: String
     let range: ClosedRange<Int>
-    /// What is expected, in words.
+    /// The expected value, in words.
     let expected: String
 
     private var text: String? { ProcessInfo.processInfo.environment[name] }
 
-    /// Nil where nothing, or nothing right, is said.
+    /// Nil if it is unset or invalid.
     var value: Int? { text.flatMap { Int($0) }.flatMap { range ~= $0 ? $0 : nil } }
 
-    /// The sentence about what is said and wrong.
+    /// The error for an invalid value.
     var complaint: String? {
         guard let text, value == nil else { return nil }
         return "\(name) is '\(text.prefix(40))': expected \(expected)"
@@ -23,18 +23,18 @@ struct EnvironmentNumber {
 }
 
 extension EnvironmentNumber {
-    /// For tests: seconds that the process's wall clock is ahead.
+    /// For tests: offset of the process's wall clock in seconds.
     static let clockOffset = Self(
         name: "CAIRN_CLOCK_OFFSET", range: -1_000_000...1_000_000,
         expected: "whole seconds, at most a million either way")
-    /// For tests: how many events make a service write its state down.
+    /// For tests: number of events per snapshot.
     static let snapshotEvents = Self(
         name: "CAIRN_SNAPSHOT_EVENTS", range: 1...1_000_000_000,
         expected: "a number of events, from 1 on")
-    /// For tests: how many changed features make a layer compacted.
+    /// For tests: number of changed features that triggers a compaction.
     static let compactionFeatures = Self(
         name: "CAIRN_COMPACTION_FEATURES", range: 1...1_000_000, expected: "1 to 1000000")
-    /// Microseconds a processor may take to wake up while the process is busy.
+    /// Maximum wake-up latency of processors in microseconds, while the process is busy.
     static let wakeLatency = Self(
         name: "CAIRN_WAKE_LATENCY", range: 0...1_000_000,
         expected: "microseconds, at most a million")

@@ -6,15 +6,15 @@ internal import Glibc
 internal import Platform
 internal import Synchronization
 
-/// Named places at which a test can have the process killed, or a thread of it held.
+/// Named places at which a test can kill the process, or block one of its threads.
 ///
 /// `CAIRN_FAILPOINT=log.beforeCommit:kill@3` sends SIGKILL to the process when it passes that place
-/// for the third time; without `@3` at the first. `worker.chunkTaken:kill@job=UUID` does at every
-/// pass with work of that job, and at no other: so a job is made whose work kills who takes it.
-/// `worker.longTask:hold=FIFO` blocks the thread that passes ``holdPlaces``: it opens that named
-/// pipe and reads it to its end, so whoever opens it for writing knows that the thread is there,
-/// and lets it go on by closing it. Unset, as it always is outside tests, passing costs one
-/// comparison. ``places`` lists all of the first kind; `Docs/faults.md` says what holds at each.
+/// for the third time; without `@3` at the first. `worker.chunkTaken:kill@job=UUID` kills at every
+/// pass with work of that job, and at no other: it makes a job that kills its workers.
+/// `worker.longTask:hold=FIFO` blocks the thread at one of the ``holdPlaces``: it opens that named
+/// pipe and reads it to its end, so a writer that opens the pipe knows that the thread has arrived,
+/// and releases it by closing. Unset, as it always is outside tests, passing costs one comparison.
+/// ``places`` lists all places of the first kind; `Docs/faults.md` states the guarantees at each.
 package final class Failpoints: Sendable {
     private enum Condition: Equatable {
         case pass(Int)
@@ -27,7 +27,7 @@ package final class Failpoints: Sendable {
     private let pipe: String?
     private let passesLeft: Atomic<Int>
 
-    /// Reads the environment, which ``Daemon`` has checked.
+    /// Reads the environment, which ``Daemon`` has validated.
     package init() {
         let asked = Self.asked
         name = asked?.place
@@ -40,7 +40,7 @@ package final class Failpoints: Sendable {
         }
     }
 
-    /// Says that the process is at the place, with work of a job where it is.
+    /// Passes a place, with work of a job if there is one.
     package func pass(_ place: String, of job: UUID? = nil) {
         guard name == place else { return }
         if let pipe { return Self.hold(at: pipe) }
@@ -52,8 +52,7 @@ package final class Failpoints: Sendable {
         if left == 0 { kill(getpid(), SIGKILL) }
     }
 
-    /// Blocks until somebody has opened the pipe for writing and closed it; not at all where there
-    /// is none.
+    /// Blocks until the pipe was opened for writing and closed; not at all without a pipe.
     private static func hold(at path: String) {
         guard let pipe = try? ByteSource(path: path) else { return }
         while let bytes = try? pipe.read(upTo: 64), !bytes.isEmpty {}
@@ -62,8 +61,7 @@ package final class Failpoints: Sendable {
     /// Every place at which a thread can be held.
     package static let holdPlaces = ["worker.longTask", "log.duringCommit"]
 
-    /// Every place at which the process can be killed, by the part of the site that passes it: the
-    /// name's first word.
+    /// Every place at which the process can be killed, by component: the first word of the name.
     package static let places = [
         "log.beforeCommit", "log.afterCommitBeforeReply", "log.duringReplies",
         "log.afterPublishBeforeReply", "log.duringPublish", "log.beforeCheckpoint",
@@ -81,7 +79,7 @@ package final class Failpoints: Sendable {
         "worker.afterResult", "worker.afterAck", "worker.taskTaken", "worker.beforeAnswer",
     ]
 
-    /// What is wrong with `CAIRN_FAILPOINT`, in a sentence; nil when it is unset or good.
+    /// The error for an invalid `CAIRN_FAILPOINT`; nil when it is unset or valid.
     static var complaint: String? {
         guard let text = environment, asked == nil else { return nil }
         return "CAIRN_FAILPOINT is '\(text.prefix(80))': expected PLACE:kill, PLACE:kill@N "

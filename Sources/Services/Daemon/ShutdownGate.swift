@@ -4,7 +4,7 @@
 internal import CairnCore
 internal import Synchronization
 
-/// Opens once; whoever waits for it goes on.
+/// A gate that opens once and releases its waiting tasks.
 final class ShutdownGate: Sendable {
     private struct State {
         var isOpen = false
@@ -38,8 +38,8 @@ final class ShutdownGate: Sendable {
         }
     }
 
-    /// What `body` returns or throws, unless the gate opens first: then nil, and `body` is
-    /// cancelled and not waited for.
+    /// The result of `body`, unless the gate opens first: then nil, and `body` is cancelled without
+    /// waiting for it.
     func first<Value: Sendable>(
         or body: @escaping @Sendable () async throws -> Value
     ) async throws -> Value? {
@@ -48,10 +48,10 @@ final class ShutdownGate: Sendable {
             first.yield(await Result(catching: body))
             first.finish()
         }
-        // It waits as long as the process lives.
+        // The task lives as long as the process.
         Task {
             await wait()
-            // In this order: what a body says because it is cancelled comes too late.
+            // In this order: a result of the cancellation must not win.
             first.finish()
             work.cancel()
         }

@@ -6,22 +6,22 @@ internal import Logging
 internal import Platform
 internal import Synchronization
 
-/// Has the machine's processors wake up fast while this process is woken up all the time (decision
-/// 0182).
+/// Reduces the wake-up latency of the machine's processors while this process is woken up
+/// frequently (decision 0182).
 final class WakefulProcessors: Sendable {
     private let latency: WakeLatency
     private let microseconds: Int32
     private let demand = Mutex(WakeDemand(wakeUpCount: WakeLatency.wakeUpCount))
     private let logger: Logger
 
-    /// Throws what opening `WakeLatency.device` says.
+    /// Throws the error of opening `WakeLatency.device`.
     init(microseconds: Int32, logger: Logger) throws(PlatformError) {
         latency = try WakeLatency()
         self.microseconds = microseconds
         self.logger = logger
     }
 
-    /// Looks every tenth of a second, on the bus thread, as long as that runs.
+    /// Checks every tenth of a second, on the bus thread, as long as that runs.
     func start(on bus: BusThread) {
         bus.schedule(every: .milliseconds(WakeDemand.intervalMilliseconds)) { self.look() }
     }
@@ -32,13 +32,13 @@ final class WakefulProcessors: Sendable {
             do throws(PlatformError) {
                 try latency.demand(microseconds: demand.isMade ? microseconds : nil)
             } catch {
-                logger.warning("wake latency not asked for", metadata: ["error": "\(error)"])
+                logger.warning("wake-up latency not set", metadata: ["error": "\(error)"])
             }
         }
     }
 }
 
-/// When to make the demand: while the process has been woken up 500 times a second, and for a
+/// Decides when to request low latency: while the process is woken up 500 times a second, and for a
 /// second after.
 struct WakeDemand {
     static let intervalMilliseconds = 100
@@ -50,8 +50,7 @@ struct WakeDemand {
 
     init(wakeUpCount: Int) { last = wakeUpCount }
 
-    /// Hears, once an interval, how often the process has been woken up; whether that changes
-    /// anything.
+    /// Updates the demand with the number of wake-ups, once an interval; whether it changes.
     mutating func changes(at wakeUpCount: Int) -> Bool {
         let isBusy = wakeUpCount - last >= Self.busyCount
         last = wakeUpCount

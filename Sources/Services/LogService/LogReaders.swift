@@ -9,15 +9,15 @@ internal import Logging
 internal import Platform
 internal import Synchronization
 
-/// The threads that read and verify, each over a connection of its own, so that no reader keeps an
-/// append waiting.
+/// Threads that read and verify, each over a connection of its own, so that reads never delay
+/// appends.
 final class LogReaders: Sendable {
     enum Operation: Sendable {
         case read
         case verify
     }
 
-    /// Reads that may wait; beyond, the asker gets `busy`.
+    /// Queue capacity; a read beyond it fails with `busy`.
     static let queueCapacity = 1_024
     static let threadCount = 2
     static let pageCapacity = 1_000
@@ -53,7 +53,7 @@ final class LogReaders: Sendable {
         }
     }
 
-    /// Answers what is queued and ends the threads.
+    /// Completes the queued reads and ends the threads.
     ///
     /// Blocks.
     func stop() {
@@ -101,7 +101,7 @@ final class LogReaders: Sendable {
     ) throws(Failure) -> ReadPage {
         try check("limit", asked.limit, upTo: pageCapacity)
         try check("after", asked.after)
-        // The head first: what is committed between the two belongs to the next page.
+        // The head is read first: events committed in between belong to the next page.
         let head = try reader.head()
         let slice = try reader.read(asked.range)
         let last = slice.events.last?.globalPosition ?? asked.after
@@ -110,7 +110,7 @@ final class LogReaders: Sendable {
             head: max(head, slice.events.last?.globalPosition ?? 0))
     }
 
-    /// The same in the fixed layout, without a look into any event.
+    /// A page in the fixed layout, copied without decoding any event.
     private static func canonicalPage(
         _ asked: ReadRequest, from reader: ArchivedLogReader
     ) throws(Failure) -> Data {
@@ -138,7 +138,7 @@ final class LogReaders: Sendable {
 }
 
 extension ReadRequest {
-    /// Which events it asks for.
+    /// The requested range of positions.
     fileprivate var range: ReadRange {
         let filter: ReadRange.Filter =
             if let stream {
@@ -153,6 +153,6 @@ extension ReadRequest {
 }
 
 extension IncomingRequest {
-    /// Whether the asker knows the fixed layout of the log.
+    /// Whether the client reads the fixed layout of the log.
     var takesFixedLayout: Bool { message.header.flags & LogLayout.flag != 0 }
 }

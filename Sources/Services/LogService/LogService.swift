@@ -10,13 +10,13 @@ package import Logging
 internal import Platform
 package import Site
 
-/// The log of a site as a service: `log.req` answers appends and reads, `log.tail` publishes what
-/// has been committed.
+/// The log of a site as a service: `log.req` answers appends and reads, `log.tail` publishes
+/// commits.
 ///
-/// Whatever appends have gathered are one commit, which the bus thread then publishes and answers,
-/// in the order of the log; brief ones it makes itself, others a thread of their own
-/// (``LogWriter``). Reads go to threads with connections of their own. It knows streams, positions
-/// and bytes, and decodes no payload.
+/// Queued appends are committed as a group, which the bus thread then publishes and answers in log
+/// order. Brief groups are committed on the bus thread itself, others on a thread of their own
+/// (``LogWriter``). Reads run on threads with connections of their own. The service handles
+/// streams, positions and bytes, and decodes no payload.
 package final class LogService: Sendable {
     private let writer: LogWriter
     private let readers: LogReaders
@@ -26,8 +26,8 @@ package final class LogService: Sendable {
 
     /// Opens the site's log and begins to serve.
     ///
-    /// Throws `Failure` as `SQLiteEventStore` does, `notFound` when the log is missing that the
-    /// site has had, and `conflict` when another process serves the endpoints.
+    /// Throws `Failure` as `SQLiteEventStore` does, `notFound` when a log that the site once had is
+    /// missing, and `conflict` when another process serves the endpoints.
     package init(site: Site, bus: BusThread, logger: Logger) throws(Failure) {
         try site.missLog()
         let store = try SQLiteEventStore(path: site.logFile) {
@@ -43,7 +43,7 @@ package final class LogService: Sendable {
         do throws(Failure) {
             try site.noteLog(store.incarnation)
         } catch {
-            // On a full disk, say: the log serves all the same.
+            // For example on a full disk; the log serves all the same.
             logger.warning("log not noted", metadata: ["reason": "\(error)"])
         }
         self.logger = logger
@@ -56,7 +56,7 @@ package final class LogService: Sendable {
             store, bus: bus, tail: tail, logger: logger, failpoints: failpoints)
         upkeep = LogUpkeep(
             path: site.logFile, writer: writer, logger: logger, failpoints: failpoints)
-        // What an end in the middle of an archive has left.
+        // Finishes an archive that a crash interrupted.
         _ = try upkeep.ask(UUID(), .evict)
         let operations = operations
         try bus.bindRouter(.logRequests) { request in
@@ -68,7 +68,7 @@ package final class LogService: Sendable {
         }
     }
 
-    /// Each hands a request, on the bus thread, to the thread that does it.
+    /// Each operation hands a request, on the bus thread, to the thread that processes it.
     var operations: OperationTable<@Sendable (IncomingRequest) throws -> Void> {
         let (writer, readers, tail, upkeep) = (writer, readers, tail, upkeep)
         var table = OperationTable<@Sendable (IncomingRequest) throws -> Void>(
@@ -93,10 +93,10 @@ package final class LogService: Sendable {
         return table
     }
 
-    /// Takes no more requests, commits and answers what is queued, and moves the write-ahead log
-    /// into the file.
+    /// Stops accepting requests, commits and answers the queued ones, and checkpoints the
+    /// write-ahead log.
     ///
-    /// Blocks until that is done; stop the bus afterwards, so that the answers still go out.
+    /// Blocks until that is done. Stop the bus afterwards, so that the answers still go out.
     package func stop() {
         upkeep.stop()
         readers.stop()

@@ -7,19 +7,19 @@ internal import Daemon
 internal import EventLog
 internal import Synchronization
 
-/// Publishes committed events, and twice a second how long the log is.
+/// Publishes committed events, and twice a second the head of the log.
 ///
-/// Topics: `e/<category>/` for events, `h/` for heads. What is published is a hint: a subscriber
-/// that misses something sees it by `previousInCategory` or by the next head, and reads it.
+/// Topics: `e/<category>/` for events, `h/` for heads. Messages are hints: a subscriber that misses
+/// one detects the gap by `previousInCategory` or by the next head, and reads the events.
 final class LogTail: Sendable {
     static let headTopic = "h/"
     static let headInterval = Duration.milliseconds(500)
-    /// Beyond so many categories a head message does not list them.
+    /// Maximum number of categories listed in a head message.
     static let categoryBound = 100
 
-    /// The most bytes of events that travel together; a greater event is left to be read.
+    /// Maximum size of the events in one message; a larger event has to be read.
     ///
-    /// For a subscriber that stands still a thousand messages wait: 32 MiB.
+    /// Up to a thousand messages are buffered for a stalled subscriber: 32 MiB.
     static let runByteCapacity = 32 << 10
 
     private let publisher = Mutex<Publisher?>(nil)
@@ -37,10 +37,10 @@ final class LogTail: Sendable {
         timer.withLock { $0 = started }
     }
 
-    /// How long the log is: nothing acknowledged lies beyond.
+    /// The head of the log: every acknowledged event is below it.
     var head: LogHead { Self.bounded(committed.withLock { $0 }) }
 
-    /// Counts what was committed; to be called before anything of it is acknowledged.
+    /// Advances the head; called before any event of the batch is acknowledged.
     func commit(_ batch: CommittedBatch) {
         committed.withLock { head in
             for run in batch.runs {
@@ -50,10 +50,10 @@ final class LogTail: Sendable {
         }
     }
 
-    /// Publishes what was committed; called on the bus thread, in the order of the log.
+    /// Publishes a committed batch; called on the bus thread, in log order.
     ///
-    /// Neighbours of one category travel together, in the bytes in which they were stored. An event
-    /// too large to publish is left to be read; the head tells of it at once.
+    /// Consecutive events of one category share a message, in their stored bytes. An event too
+    /// large to publish has to be read; a head message announces it at once.
     func publish(_ batch: CommittedBatch) {
         guard let publisher = publisher.withLock({ $0 }) else { return }
         var isLeftOut = false
@@ -68,7 +68,7 @@ final class LogTail: Sendable {
                 } else {
                     isLeftOut = true
                 }
-                // Only now, so that no head message overtakes the events it speaks of.
+                // Published last, so that no head message overtakes the events it covers.
                 let last = batch.records.position(part.upperBound - 1)
                 published.withLock { $0.advance(to: last, in: run.category) }
             }
@@ -90,7 +90,7 @@ final class LogTail: Sendable {
             topic: "e/" + category + "/", Message(header: header, payload: payload))
     }
 
-    /// The first of some neighbours, at least one, and not too many for a message.
+    /// The longest prefix of consecutive events that fits a message; at least one event.
     private static func part(of indices: Range<Int>, _ records: CanonicalRecords) -> Range<Int> {
         var end = indices.lowerBound + 1
         while end < indices.upperBound,

@@ -11,14 +11,14 @@ internal import Logging
 internal import Platform
 internal import Synchronization
 
-/// The long work on the log's file, one piece at a time on a thread of its own: archives and
+/// Long-running maintenance of the log file, one task at a time on a thread of its own: archives,
 /// backups.
 ///
-/// It is asked with the same id again and again and answers how far it is; so a lost answer starts
-/// nothing twice. It rests as long as it works, so half of the disk's time stays for appends.
+/// Clients poll with the same id and get the progress, so a lost answer starts nothing twice. The
+/// thread rests for as long as it works, which leaves half of the disk's time to appends.
 final class LogUpkeep: Sendable {
     enum Work: Sendable {
-        /// Removes from the file what archives hold.
+        /// Removes archived events from the file.
         case evict
         case archive(through: Int64)
         case backup(path: String)
@@ -45,8 +45,8 @@ final class LogUpkeep: Sendable {
         self.failpoints = failpoints
     }
 
-    /// Begins a piece of work, or says how far it is; throws what ended it, `busy` while another is
-    /// under way, `draining` at the end.
+    /// Starts a task, or returns its progress; throws the task's failure, `busy` while another one
+    /// is in progress, `draining` during shutdown.
     func ask(_ id: UUID, _ work: Work) throws(Failure) -> UpkeepStatus {
         let result = state.withLock { state -> Result<UpkeepStatus, Failure> in
             if state.id == id {
@@ -73,7 +73,7 @@ final class LogUpkeep: Sendable {
         return try result.get()
     }
 
-    /// Gives up what is under way and ends the thread.
+    /// Cancels the task in progress and ends the thread.
     ///
     /// Blocks.
     func stop() {
@@ -143,7 +143,7 @@ final class LogUpkeep: Sendable {
     }
 }
 
-/// Rests, between two steps, as long as the step took, at most a tenth of a second.
+/// A pause between two steps, as long as the last step took, at most a tenth of a second.
 private struct Rest {
     private var last = MonotonicClock.nanoseconds()
 

@@ -9,32 +9,36 @@ internal import Logging
 internal import Platform
 internal import Synchronization
 
-/// Appends: commits what has gathered as one, then has the bus thread publish and answer it.
+/// Group commit: commits the queued appends together, then has the bus thread publish and answer
+/// them.
 ///
-/// Two threads do it, never at once. What is brief and comes while the other has nothing to do, the
-/// bus thread commits itself at the end of its turn: to wake two threads up takes longer than such
-/// a commit. All else goes to a thread of the writer's own, and everything that comes until it is
-/// done with that, so whatever comes first is done first. Decision 0180.
+/// Two threads commit, never at the same time. A brief group that arrives while the writer's thread
+/// is idle is committed by the bus thread at the end of its turn: waking two threads takes longer
+/// than such a commit. Everything else goes to the writer's thread, as does all that arrives until
+/// that thread has finished, so the order of arrival is kept. Decision 0180.
 final class LogWriter: Sendable {
-    /// Appends that may wait, and the bytes of their requests; beyond either the asker gets `busy`.
+    /// Maximum number of queued appends, and of the bytes of their requests; beyond either an
+    /// append fails with `busy`.
     ///
-    /// The bytes are there twice, with some 90 bytes more for each event.
+    /// The bytes are held twice, with some 90 bytes more for each event.
     static let queueCapacity = 8_192
     static let queueByteCapacity = 16 << 20
-    /// What one commit takes at most: more would make those at its front wait for those at its end.
+    /// Maximum number of appends per commit: more would delay the first of them until the last is
+    /// written.
     static let commitCapacity = 512
     static let commitByteCapacity = 1 << 20
-    /// What the bus thread commits at most.
+    /// Maximum size of a commit on the bus thread.
     static let briefByteCapacity = 16 << 10
-    /// A commit that took longer says that the disk is slow: the next one holds up no bus thread.
+    /// A commit that took longer shows that the disk is slow: the next one does not block the bus
+    /// thread.
     static let briefNanoseconds: Int64 = 4_000_000
 
     private enum Task: Sendable {
-        /// No bytes for an append in JSON, which takes longer to read than the bus thread has time
-        /// for.
+        /// The bytes are nil for an append in JSON, whose decoding would block the bus thread for
+        /// too long.
         case append(AppendBytes?, IncomingRequest)
         case claim(IncomingRequest)
-        /// What an idle moment is for.
+        /// Maintenance in an idle moment.
         case putInOrder
 
         var request: IncomingRequest? {
@@ -49,11 +53,11 @@ final class LogWriter: Sendable {
 
     private typealias Append = (bytes: AppendBytes?, request: IncomingRequest)
 
-    /// What is the bus thread's; it alone changes it.
+    /// State of the bus thread; only that thread changes it.
     private struct Turn {
-        /// What has come in this turn.
+        /// Tasks that arrived in this turn.
         var tasks: [Task] = []
-        /// How much of what the other thread was given is not done, published and answered.
+        /// Number of tasks given to the writer's thread and not yet published and answered.
         var awayCount = 0
     }
 
@@ -61,9 +65,9 @@ final class LogWriter: Sendable {
     private let queue = BlockingQueue<Task>(capacity: queueCapacity)
     private let queuedByteCount = Atomic<Int>(0)
     private let isStopping = Atomic<Bool>(false)
-    /// How long the last commit took, in nanoseconds.
+    /// Duration of the last commit, in nanoseconds.
     private let lastTook = Atomic<Int64>(0)
-    /// Nil once stopped: the file is closed and its lock given back.
+    /// Nil once stopped: the file is closed and its lock released.
     private let store: Mutex<SQLiteEventStore?>
     private let bus: BusThread
     private let tail: LogTail
@@ -90,15 +94,16 @@ final class LogWriter: Sendable {
 
     // MARK: On the bus thread
 
-    /// Takes an append, which is done in the order in which they and claims come; throws
-    /// `invalidParameter` when it is none, `busy` when too much waits, `draining` at the end.
+    /// Enqueues an append; appends and claims are processed in order of arrival; throws
+    /// `invalidParameter` when the request is malformed, `busy` when the queue is full, `draining`
+    /// during shutdown.
     func append(_ request: IncomingRequest) throws(Failure) {
         let message = request.message
         let isFixed = message.header.contentType == MessageHeader.fixedLayout
         try take(.append(isFixed ? try AppendBytes(fixedLayout: message.payload) : nil, request))
     }
 
-    /// Takes a claim, as an append.
+    /// Enqueues a claim; otherwise as ``append(_:)``.
     func claim(_ request: IncomingRequest) throws(Failure) { try take(.claim(request)) }
 
     private func take(_ task: Task) throws(Failure) {
@@ -119,7 +124,7 @@ final class LogWriter: Sendable {
         if taken == 1 { bus.post { [self] in endTurn() } }
     }
 
-    /// Commits what has come in this turn, or has the writer's thread do it.
+    /// Commits the tasks of this turn, or hands them to the writer's thread.
     private func endTurn() {
         let (tasks, isAlone) = turn.withLock { turn in
             defer { turn.tasks = [] }
@@ -134,7 +139,7 @@ final class LogWriter: Sendable {
         }
     }
 
-    /// What this thread commits; nil where it is not for it, or too much.
+    /// The group that the bus thread commits; nil where it is too large or of another kind.
     private static func brief(_ tasks: [Task]) -> Group? {
         var (appends, asked): Group = ([], [])
         appends.reserveCapacity(tasks.count)
@@ -149,7 +154,7 @@ final class LogWriter: Sendable {
         return byteCount <= briefByteCapacity ? (appends, asked) : nil
     }
 
-    /// False while the file is held by somebody else, or closed.
+    /// False while the writer's thread holds the file, or after it was closed.
     private func commitHere(_ group: Group) -> Bool {
         let done = store.withLockIfAvailable { store in
             store.map { store in (append(group, to: store), store.isOrderDue) }
@@ -170,8 +175,8 @@ final class LogWriter: Sendable {
 
     private func getBack(_ count: Int) { turn.withLock { $0.awayCount -= count } }
 
-    /// Publishes, then answers: what follows the log waits for the disk and nothing else, and who
-    /// is answered finds that it has been told.
+    /// Publishes, then answers: subscribers wait for the disk only, and a client that has its
+    /// answer finds the events published.
     private func tell(_ committed: CommittedBatch, to group: Group) {
         tail.publish(committed)
         failpoints.pass("log.afterPublishBeforeReply")
@@ -198,7 +203,7 @@ final class LogWriter: Sendable {
 
     // MARK: On either thread
 
-    /// What is committed together, and who asked for it.
+    /// Appends committed together, with their requests.
     private typealias Group = (appends: [AppendBytes], asked: [IncomingRequest])
 
     private func append(_ group: Group, to store: SQLiteEventStore) -> CommittedBatch {
@@ -217,7 +222,7 @@ final class LogWriter: Sendable {
         queuedByteCount.wrappingSubtract(byteCount, ordering: .relaxed)
     }
 
-    /// What an operator should see; a refused append is the asker's own affair.
+    /// Logs a failure that concerns the operator; a refused append concerns only its client.
     private func report(_ failure: Failure) {
         switch failure.code {
         case .noSpace, .corrupt, .internal:
@@ -228,13 +233,13 @@ final class LogWriter: Sendable {
 
     private static let draining = Failure(.draining, "the log is shutting down")
 
-    /// Commits what is queued, ends the thread and empties the write-ahead log.
+    /// Commits the queued appends, ends the thread and checkpoints the write-ahead log.
     ///
-    /// Blocks; not on the bus thread.
+    /// Blocks; not to be called on the bus thread.
     func stop() {
         isStopping.store(true, ordering: .relaxed)
         queue.close()
-        // The thread's function holds the writer: without this neither would ever go.
+        // Breaks the retain cycle between the thread's function and the writer.
         thread.withLock { $0.take() }?.join()
         do {
             try store.withLock { store throws(Failure) in
@@ -269,7 +274,7 @@ final class LogWriter: Sendable {
         }
     }
 
-    /// The appends in front of the next claim, as many as one commit takes.
+    /// The appends before the next claim, up to the capacity of one commit.
     private static func takeGroup(from rest: inout ArraySlice<Task>) -> [Append] {
         var group: [Append] = []
         var byteCount = 0
@@ -283,7 +288,7 @@ final class LogWriter: Sendable {
         return group
     }
 
-    /// Reads those in JSON and refuses what is none.
+    /// Decodes appends in JSON; a malformed one is refused.
     private func read(_ group: [Append]) -> Group {
         var (appends, asked): Group = ([], [])
         appends.reserveCapacity(group.count)
@@ -309,8 +314,7 @@ final class LogWriter: Sendable {
     private func commit(_ appends: [Append]) {
         let group = read(appends)
         let committed = store.withLock { store in store.map { append(group, to: $0) } }
-        // Handed over at once: after each single answer the bus thread would run in this thread's
-        // place.
+        // Handed over as a group: after each single answer the bus thread would preempt this one.
         bus.post { [self] in
             getBack(appends.count)
             tell(committed ?? CommittedBatch(results: []), to: group)
@@ -335,7 +339,7 @@ final class LogWriter: Sendable {
         }
     }
 
-    /// Between two commits: what makes the file good to read and short to write, where that is due.
+    /// Maintenance between two commits: optimises and checkpoints the file where that is due.
     private func putInOrder() {
         let isIdle = queue.count == 0
         do {
@@ -362,14 +366,14 @@ final class LogWriter: Sendable {
 extension LogWriter {
     // MARK: Archives
 
-    /// Makes an archive the place of its events; any thread.
+    /// Makes an archive the place of its events; callable on any thread.
     func adopt(_ archive: LogArchive) throws(Failure) {
         try store.withLock { store throws(Failure) in try store?.adopt(archive) }
     }
 
-    /// Removes some events that are in an archive; whether there are more.
+    /// Removes a batch of archived events; returns whether more remain.
     ///
-    /// Any thread; appends wait meanwhile, some milliseconds.
+    /// Callable on any thread; appends wait meanwhile, some milliseconds.
     func evict() throws(Failure) -> Bool {
         try store.withLock { store throws(Failure) in
             guard let store else { return false }

@@ -5,20 +5,19 @@ internal import Bus
 internal import CairnModel
 internal import Synchronization
 
-/// What waits for the map state: commands from the bus thread, results from the loader's.
+/// Queue of the map state: commands from the bus thread, results from the loader's.
 ///
-/// At most ``commandLimit`` commands wait; further ones are answered `busy` at once.
+/// At most ``commandLimit`` commands are queued; further ones fail with `busy` at once.
 final class Inbox: Sendable {
-    /// The most commands that wait.
+    /// Maximum number of queued commands.
     static let commandLimit = 1024
 
-    /// One thing to do.
+    /// An element of the queue.
     enum Item: Sendable {
         case command(IncomingRequest)
         case loaded(LoadedLayer)
         case compacted(CompactedLayer)
-        /// The log may be within reach again: look for what it has beyond the state, and for layers
-        /// to load.
+        /// The log may be reachable again: read on, and retry the loads.
         case wake
     }
 
@@ -31,14 +30,14 @@ final class Inbox: Sendable {
 
     private let inner = Mutex(Inner())
     private let signal: AsyncStream<Void>.Continuation
-    /// Delivers one element or more whenever something was put in; ends with `close`.
+    /// Delivers at least one element after every insertion; finishes on `close`.
     let signals: AsyncStream<Void>
 
     init() {
         (signals, signal) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
-    /// Puts a command in, or answers it with `busy` or `draining`.
+    /// Enqueues a command, or answers it with `busy` or `draining`.
     func put(_ request: IncomingRequest) {
         let refusal: Failure? = inner.withLock { inner in
             if inner.isClosed {
@@ -54,14 +53,14 @@ final class Inbox: Sendable {
         if let refusal { request.reply(failure: refusal) } else { signal.yield() }
     }
 
-    /// Puts a result in, of which there are only as many as loads under way.
+    /// Enqueues a result; bounded by the number of loads in progress.
     func put(_ result: Item) {
         inner.withLock { $0.items.append(result) }
         signal.yield()
     }
 
-    /// Puts a wake-up in unless one waits: each may wait for a log that is away, and commands with
-    /// it.
+    /// Enqueues a wake-up unless one is queued: each may block on an unreachable log, and commands
+    /// with it.
     func wake() {
         inner.withLock { inner in
             guard !inner.hasWake else { return }
@@ -71,7 +70,7 @@ final class Inbox: Sendable {
         signal.yield()
     }
 
-    /// Takes everything out, oldest first.
+    /// Removes all elements, oldest first.
     func takeAll() -> [Item] {
         inner.withLock { inner in
             defer {
@@ -83,7 +82,7 @@ final class Inbox: Sendable {
         }
     }
 
-    /// Lets no more commands in and ends `signals`; those that wait are answered `draining`.
+    /// Refuses further commands and finishes `signals`; the queued ones are answered `draining`.
     func close() {
         let left = inner.withLock { inner in
             inner.isClosed = true

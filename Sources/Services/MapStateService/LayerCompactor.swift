@@ -9,31 +9,31 @@ internal import Platform
 internal import Site
 internal import Synchronization
 
-/// What came of making the edits of a layer part of a new dataset.
+/// The outcome of a compaction: the edits of a layer merged into a new dataset.
 struct CompactedLayer: Sendable {
     var layer: LoadQueue.Entry
-    /// The dataset that was under the edits.
+    /// The dataset below the edits.
     var base: ContentID
-    /// The last of the edits that are in the new one.
+    /// The last edit merged into the new dataset.
     var through: Int64
     /// The new dataset.
     var result: Result<(dataset: ContentID, properties: LayerProperties), Failure>
 }
 
-/// Makes new datasets of layers with many edits, one after the other on a thread of its own.
+/// Compacts layers with many edits into new datasets, one at a time on a thread of its own.
 ///
-/// Used from one task at a time. Nothing depends on when it is done, or whether: edits count as
-/// they lie over the dataset. What a kill interrupts is begun again at the next start, or recorded
-/// then where the dataset was there already.
+/// Used from one task at a time. Correctness does not depend on it: edits take effect as an overlay
+/// of the dataset. A compaction that a crash interrupted starts again after the restart, or is
+/// recorded then if its dataset was already published.
 final class LayerCompactor {
-    /// Layers with fewer changed features stay as they are.
+    /// Minimum number of changed features for a compaction.
     private let changeThreshold: Int
-    /// The same for coordinates of features that were added or changed.
+    /// Minimum number of coordinates of added or changed features for a compaction.
     private static let coordinateThreshold = 200_000
-    /// How long a layer rests whose compaction came to nothing.
+    /// Delay before a failed compaction is retried.
     private static let rest = Duration.seconds(60)
 
-    /// Whether the thread shall give up.
+    /// Cancellation flag of the thread.
     private final class Stopping: Sendable {
         let isAsked = Atomic<Bool>(false)
     }
@@ -55,7 +55,7 @@ final class LayerCompactor {
     private let logger: Logger
     private let deliver: @Sendable (CompactedLayer) -> Void
 
-    /// Starts the thread, on which `deliver` is called with every result.
+    /// Starts the thread, on which `deliver` is called with each result.
     init(
         _ site: Site, _ state: MapsState, threshold: Int?, logger: Logger,
         deliver: @escaping @Sendable (CompactedLayer) -> Void
@@ -112,7 +112,7 @@ final class LayerCompactor {
             layer: task.layer, base: task.base, through: task.edits.sequence, result: result)
     }
 
-    /// Any layer that has edits may have been edited.
+    /// Marks every layer that has edits as edited.
     func noteEdits(in state: MapsState) {
         for name in state.mapNames {
             for layer in state.map(named: name)?.layers ?? [] where layer.edits != nil {
@@ -121,13 +121,13 @@ final class LayerCompactor {
         }
     }
 
-    /// A layer was edited.
+    /// Marks a layer as edited.
     func noteEdit(of layer: LayerID, in map: MapName) {
         edited.insert(LoadQueue.Entry(map: map, layer: layer))
     }
 
-    /// Begins with a layer that has enough edits, unless one is under way; `state` lacks nothing
-    /// that this process has added to the log.
+    /// Starts the next compaction that is due, unless one is in progress; `state` must be up to
+    /// date with everything this process has appended.
     func startNext(_ state: MapsState) {
         guard running == nil else { return }
         for known in unrecorded {
@@ -170,12 +170,12 @@ final class LayerCompactor {
         return true
     }
 
-    /// The compaction of a layer has ended; one that came to nothing is tried again later, and one
-    /// that could not be recorded is recorded later.
+    /// Ends the compaction of a layer; a failed one is retried later, one that could not be
+    /// recorded is recorded later.
     func ended(_ compacted: CompactedLayer, isDone: Bool) {
         running = nil
         resting[compacted.layer] = isDone ? nil : .now
-        // Also one that failed may have published its dataset before.
+        // A failed one may have published its dataset before.
         if isDone, let (dataset, _) = try? compacted.result.get() {
             forget(dataset)
         } else {
@@ -183,14 +183,14 @@ final class LayerCompactor {
         }
     }
 
-    /// Says that no event will name a dataset, unless the layer has it.
+    /// Logs that no event will name a dataset, unless the layer has it.
     func noteUnrecorded(
         _ dataset: ContentID, over base: ContentID, of entry: LoadQueue.Entry,
         _ layer: LayerDescription?
     ) {
         guard layer?.kind.dataset != dataset else { return }
         logger.notice(
-            "a compacted dataset was not recorded: its layer has another",
+            "compacted dataset not recorded: its layer has another one",
             metadata: [
                 "map": "\(entry.map)", "layer": "\(entry.layer)", "dataset": "\(dataset)",
                 "base": "\(base)", "now": "\(layer?.kind.dataset?.rawValue ?? "none")",
@@ -202,7 +202,7 @@ final class LayerCompactor {
         files.remove(dataset)
     }
 
-    /// Gives up what is under way, and ends the thread.
+    /// Cancels the compaction in progress and ends the thread.
     func stop() {
         stopping.isAsked.store(true, ordering: .relaxed)
         queue.close()

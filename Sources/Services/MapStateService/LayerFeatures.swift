@@ -7,7 +7,7 @@ internal import Geometry
 internal import MapState
 internal import PROJ
 
-/// The features of imported datasets, for decisions on edits; used from one task at a time.
+/// Features of imported datasets for decisions on edits; used from one task at a time.
 final class LayerFeatures {
     private let shelf: DatasetCache
     private let orders = ObjectOrders()
@@ -18,13 +18,12 @@ final class LayerFeatures {
         var target: SpatialReference
     }
 
-    /// When there are more transforms, all are forgotten.
+    /// Size bound of the cache of transforms; beyond it the cache is emptied.
     private static let transformLimit = 64
 
     init(datasets directory: String) { shelf = DatasetCache(directory: directory) }
 
-    /// A dataset whose features are told in `reference`; the first question about it reads every
-    /// object id.
+    /// A dataset whose features are given in `reference`; the first access reads every object id.
     func lend(
         _ id: ContentID, in reference: SpatialReference?
     ) throws(Failure) -> any DatasetFeatures {

@@ -10,7 +10,7 @@ internal import Platform
 internal import Remote
 internal import Site
 
-/// A layer of a map, and what it shall be loaded from.
+/// A layer of a map, and the source to load it from.
 struct LayerToLoad: Hashable, Sendable {
     var map: MapName
     var layer: LayerID
@@ -19,22 +19,23 @@ struct LayerToLoad: Hashable, Sendable {
     var timeInfo: LayerTimeInfo?
 }
 
-/// What came of loading a layer.
+/// The outcome of loading a layer.
 struct LoadedLayer: Sendable {
     var layer: LayerToLoad
     var result: Result<LayerProperties, Failure>
 }
 
-/// Reads layers' sources on threads of its own, because that may wait for a disk or another server.
+/// Reads layers' sources on threads of its own, since a read may wait for a disk or a remote
+/// server.
 ///
-/// One thread reads what lies in the site; a few ask other servers, so that one that does not
-/// answer holds up no layer of the site, and few others.
+/// One thread reads sources in the site, a few read remote servers, so that a slow server delays no
+/// local layer and few remote ones.
 final class LayerLoader: Sendable {
-    /// Where a layer is read.
+    /// The kind of source, each with threads of its own.
     enum Lane: Int, CaseIterable {
         case site, remote
 
-        /// How many layers are read at once.
+        /// Number of concurrent loads.
         var width: Int { self == .site ? 1 : 4 }
 
         init(_ source: LayerSource?) { self = source?.isRemote == true ? .remote : .site }
@@ -43,7 +44,7 @@ final class LayerLoader: Sendable {
     private let queues: [BlockingQueue<LayerToLoad>]
     private let threads: [PinnedThread]
 
-    /// Starts the threads; `deliver` is called on them with every result.
+    /// Starts the threads; `deliver` is called on them with each result.
     init(
         site: Site, deliver: @escaping @Sendable (LoadedLayer) -> Void
     ) throws(Failure) {
@@ -72,12 +73,12 @@ final class LayerLoader: Sendable {
         self.threads = threads
     }
 
-    /// Hands a layer over; false while as many of its lane are being loaded as can be.
+    /// Starts a load; false while its lane is at capacity.
     func start(_ layer: LayerToLoad) -> Bool {
         queues[Lane(layer.source).rawValue].tryPush(layer)
     }
 
-    /// Waits for the layers under way and ends the threads.
+    /// Waits for the loads in progress and ends the threads.
     func stop() {
         for queue in queues { queue.close() }
         for thread in threads { thread.join() }
@@ -97,7 +98,7 @@ final class LayerLoader: Sendable {
         return properties
     }
 
-    /// What the source says of itself: the one place that knows how each kind is loaded.
+    /// The properties of a source; the one place that dispatches on the kind of source.
     private static func read(
         _ source: LayerSource, in site: Site, _ remotes: RemoteServices
     ) throws(Failure) -> LayerProperties {
@@ -121,7 +122,7 @@ final class LayerLoader: Sendable {
 
 /// A rectangle in degrees around a rectangle in any spatial reference.
 enum GeographicExtent {
-    /// Points along each side and across, whose positions are taken.
+    /// Number of sampling steps along each side and across.
     private static let steps = 16
 
     /// The extent in WGS 84 longitude and latitude, slightly generous; nil when there is no extent

@@ -4,7 +4,7 @@
 internal import CairnModel
 internal import MapState
 
-/// The layers that wait to be loaded, each once, oldest first; at most as many as there are layers.
+/// Layers waiting to be loaded, without duplicates, oldest first; bounded by the number of layers.
 struct LoadQueue {
     struct Entry: Hashable {
         var map: MapName
@@ -34,14 +34,14 @@ struct LoadQueue {
     }
 }
 
-/// What waits in each lane of the loader, and how many loads are under way in it.
+/// The queue and the number of loads in progress of each lane.
 struct LoadLanes {
     private var queues = LayerLoader.Lane.allCases.map { _ in LoadQueue() }
     private var running = LayerLoader.Lane.allCases.map { _ in 0 }
 
     var waitingCount: Int { queues.reduce(0) { $0 + $1.count } }
 
-    /// The layer to load next; nil when none waits or the lane has no room.
+    /// The layer to load next; nil when the queue is empty or the lane is at capacity.
     func next(in lane: LayerLoader.Lane) -> LoadQueue.Entry? {
         running[lane.rawValue] < lane.width ? queues[lane.rawValue].first : nil
     }
@@ -57,7 +57,7 @@ struct LoadLanes {
 
     mutating func ended(in lane: LayerLoader.Lane) { running[lane.rawValue] -= 1 }
 
-    /// Adds every layer that is not loaded or was being loaded.
+    /// Enqueues every layer that is not loaded, or whose load was in progress.
     mutating func refill(from state: MapsState) {
         for name in state.mapNames {
             for layer in state.map(named: name)?.layers ?? []

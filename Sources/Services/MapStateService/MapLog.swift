@@ -8,33 +8,34 @@ internal import FoundationEssentials
 internal import MapState
 internal import Site
 
-/// The maps as the log has them, and the way to add to it; used from one task at a time.
+/// The state of the maps folded from the log, and the writer of map events; used from one task at a
+/// time.
 ///
-/// An append whose answer is lost leaves the state ``isBehind``: it is then folded again from the
-/// log before anything else is decided, so no decision ever rests on a guess.
+/// An append whose answer is lost leaves the state ``isBehind``: the log is folded again before the
+/// next decision, so decisions always rest on a complete state.
 final class MapLog {
     private let log: LogReader
     private let snapshots: StateSnapshots<MapsState>
     private let pace: SnapshotPace
     private let failpoints = Failpoints()
-    /// The maps up to the last event this process has folded.
+    /// The maps up to the last event folded.
     private(set) var state = MapsState()
     /// Whether the log may hold map events that `state` lacks.
     private(set) var isBehind = true
-    /// Events that were read and folded.
+    /// Number of events read and folded.
     private(set) var foldedCount = 0
-    /// Events folded since the state was written down.
+    /// Number of events folded since the last snapshot.
     private(set) var unkeptCount = 0
-    /// Why this process may not append any more: another has taken over.
+    /// Set once another process has taken over: this one may append no more.
     private(set) var fault: Failure?
     private var claim: WriterClaim?
     private let instance = UUID.timeOrdered()
 
     private static let producer = "cairn-mapstate/" + Release.version
     private static let pageSize = 1000
-    /// A step is this part of what is left to fold.
+    /// A step is this fraction of what remains to be folded.
     private static let stepDivisor: Int64 = 4
-    /// Shorter than clients wait for a command, so that they hear why.
+    /// Shorter than the clients' time limit for a command, so that they get the reason.
     private static let patience = Duration.seconds(8)
 
     init(log: LogReader, snapshots: StateSnapshots<MapsState>, pace: SnapshotPace) {
@@ -43,9 +44,8 @@ final class MapLog {
         self.pace = pace
     }
 
-    /// Becomes the one writer of maps, then folds what earlier ones have left, from the last
-    /// snapshot on, and writes states down on the way where that is long; throws what claiming,
-    /// reading or folding throws.
+    /// Claims the map streams, then folds the log from the last snapshot on, with intermediate
+    /// snapshots where that takes long; throws the failures of the claim, of reads and of the fold.
     func takeOver() async throws(Failure) {
         claim = try await log.claim(
             ClaimRequest(category: "map", instance: instance, holder: Self.producer))
@@ -53,13 +53,13 @@ final class MapLog {
         try await catchUp(keepingUpTo: try await log.head().head)
     }
 
-    /// The state as it is now has been written down.
+    /// Records that a snapshot of the current state exists.
     func noteKept() { unkeptCount = 0 }
 
-    /// Folds what the log holds beyond the state; throws what reading or folding throws.
+    /// Folds the events that the state lacks; throws the failures of reads and of the fold.
     ///
-    /// With the place where the log ends it writes states down in steps that get shorter towards
-    /// there, as those that are kept of a site that was never without them.
+    /// If `head` is given, snapshots are written in steps that get shorter towards it, like those
+    /// of a site that always had them.
     func catchUp(keepingUpTo head: Int64? = nil) async throws(Failure) {
         guard isBehind else { return }
         while true {
@@ -81,7 +81,7 @@ final class MapLog {
         isBehind = false
     }
 
-    /// The event that edited features at a global position; throws what reading throws.
+    /// The edit event at a global position; throws the failure of the read.
     func featuresEdited(at position: Int64) async throws(Failure) -> FeaturesEdited {
         let records = try await log.events(category: "map", after: position - 1, limit: 1)
         guard let record = records.first, record.globalPosition == position else {
@@ -90,13 +90,14 @@ final class MapLog {
         return try FeaturesEdited.decode(record.event)
     }
 
-    /// Appends events to a map's stream, where nothing else was added meanwhile, and folds them in;
-    /// returns the global position of the last.
+    /// Appends events to a map's stream on condition that it has not moved on, and folds them;
+    /// returns the global position of the last one.
     ///
-    /// Throws `conflict` when the stream has moved on, `logUnavailable` when the outcome is not
-    /// known; in both cases the state is behind, as it is after a return where the log had the
-    /// events already, its first answer being lost. Throws `unavailable` when another process has
-    /// taken over, so that whoever asked turns to that one; ``fault`` says so from then on.
+    /// Throws `conflict` when the stream has moved on and `logUnavailable` when the outcome is
+    /// unknown; in both cases the state is behind. It is also behind after a successful return if
+    /// the log had the events already because its first answer was lost. Throws `unavailable` when
+    /// another process has taken over, so that the client turns to that one; ``fault`` is set from
+    /// then on.
     func append(
         _ events: [MapEvent], to map: MapName, because request: MapCommandRequest
     ) async throws(Failure) -> Int64 {
@@ -111,7 +112,7 @@ final class MapLog {
         return try await append(new, to: map)
     }
 
-    /// Appends an event that nobody asked for; otherwise as `append(_:to:because:)`.
+    /// Appends an event that no command caused; otherwise as `append(_:to:because:)`.
     func append(_ event: MapEvent, to map: MapName) async throws(Failure) -> Int64 {
         try await append(
             [

@@ -9,13 +9,13 @@ package import Logging
 internal import MapState
 package import Site
 
-/// The meaning of map events as a service: carries commands out, one after the other, and loads
-/// layers in the background.
+/// Semantics of map events as a service: executes commands one after the other, and loads layers in
+/// the background.
 ///
-/// A command is decided on the folded state, appended under the condition that its map's stream has
-/// not moved on, and answered after the log has committed it. A load is two events, `loadStarted`
-/// and `loaded` or `loadFailed`; one that a crash interrupted is begun again at the next start.
-/// Killing the process at any moment loses nothing that was answered.
+/// A command is decided on the folded state, appended on condition that its map's stream has not
+/// moved on, and answered after the commit. A load is two events, `loadStarted` and `loaded` or
+/// `loadFailed`; a load that a crash interrupted starts again after the restart. A crash at any
+/// moment loses nothing that was answered.
 package actor MapStateService {
     private let inbox = Inbox()
     private let bus: BusThread
@@ -33,14 +33,14 @@ package actor MapStateService {
     private var isHashing = false
     private let failpoints = Failpoints()
 
-    /// How often a command is decided anew because somebody else changed the map meanwhile.
+    /// Maximum number of attempts at a command when the map changes concurrently.
     private static let attempts = 5
     private static let retryInterval = Duration.milliseconds(500)
 
-    /// Makes a service that does nothing until ``run()``; its sockets live on `bus`.
+    /// Makes a service that is idle until ``run()``; its sockets belong to `bus`.
     ///
-    /// `pace` says how often its state is written down; `compactionFeatureCount` how many changed
-    /// features make it compact a layer, 1,000 where it is nil.
+    /// `pace` sets the frequency of snapshots; `compactionFeatureCount` the number of changed
+    /// features that triggers a compaction, 1,000 by default.
     package init(
         site: Site, bus: BusThread, logger: Logger, pace: SnapshotPace = .usual,
         compactionFeatureCount: Int? = nil
@@ -60,9 +60,9 @@ package actor MapStateService {
 
     /// Folds the log, opens `map.req` and serves until ``stop()``.
     ///
-    /// Waits for the log as long as it is away. Throws `Failure`: `corrupt` or `newerVersion` when
-    /// the log holds map events that cannot be followed, `conflict` when another process serves
-    /// `map.req`, `fenced` when another has claimed the maps.
+    /// Waits while the log is unreachable. Throws `Failure`: `corrupt` or `newerVersion` when the
+    /// log holds map events that cannot be folded, `conflict` when another process serves
+    /// `map.req`, `fenced` when another one has claimed the maps.
     package func run() async throws(Failure) {
         guard try await foldAtStart() else { return }
         let inbox = inbox
@@ -92,7 +92,7 @@ package actor MapStateService {
         if let fault = log.fault { throw fault }
     }
 
-    /// Ends ``run()``; commands that wait are answered `draining`.
+    /// Ends ``run()``; queued commands are answered `draining`.
     package nonisolated func stop() { inbox.close() }
 
     /// False when the service was stopped before the log could be read.
@@ -102,7 +102,7 @@ package actor MapStateService {
                 try await log.takeOver()
                 return true
             } catch {
-                // Asked to end before the log was there.
+                // Stopped before the log was reachable.
                 if error.code == .cancelled { return false }
                 guard error.isRetriable || error.code == .noSpace else { throw error }
                 logger.warning("waiting for the log", metadata: ["reason": "\(error)"])
@@ -111,7 +111,7 @@ package actor MapStateService {
         }
     }
 
-    /// Has the state written down beside whatever comes next.
+    /// Starts a snapshot in the background where one is due.
     private func keepIfDue() {
         guard pace.isDue(after: log.unkeptCount, log.state), snapshots.keepBeside(log.state) else {
             return
@@ -127,7 +127,8 @@ package actor MapStateService {
         case .wake: if log.isBehind { try? await catchUp() }
         }
         await loadNext()
-        // On a state that lacks events a compaction would begin whose dataset the log never names.
+        // On a state that lacks events, a compaction would produce a dataset that the log never
+        // names.
         if !log.isBehind { compactor?.startNext(log.state) }
     }
 
@@ -138,8 +139,8 @@ package actor MapStateService {
             try await Self.operations.handler(for: request)(self, request)
         } catch {
             let error = error as? Failure ?? Failure(.internal, "\(error)")
-            // The process ends in the middle of a command: the asker has not cancelled, and the
-            // next process knows what became of it.
+            // The process ends during a command: the client has not cancelled, and the next process
+            // determines the outcome.
             let isEnding = error.code == .cancelled
             request.reply(
                 failure: isEnding
@@ -164,11 +165,11 @@ package actor MapStateService {
     typealias Handler =
         @Sendable (isolated MapStateService, IncomingRequest) async throws -> Void
 
-    /// Answers with the hash of the maps as they are here, computed beside the commands that
+    /// Answers with the hash of the current state, computed concurrently with the commands that
     /// follow.
     private func hash(for request: IncomingRequest) throws(Failure) {
         guard !isHashing else {
-            throw Failure(.busy, "the state is being hashed for somebody else")
+            throw Failure(.busy, "a state hash is already in progress; try again")
         }
         isHashing = true
         Task { [state = log.state] in
@@ -200,7 +201,7 @@ package actor MapStateService {
         do throws(Failure) { try await catchUp() } catch {
             guard error.isRetriable else { throw error }
             throw Failure(
-                .logUnavailable, "the log is out of reach: nothing was changed",
+                .logUnavailable, "the log is unreachable: nothing was changed",
                 details: [error.message])
         }
         switch request.command {
@@ -249,8 +250,8 @@ package actor MapStateService {
         return MapCommandResult(sequence: sequence, layerEdits: results)
     }
 
-    /// What came of edits that were carried out before; the event has what the state does not
-    /// remember.
+    /// The outcome of edits that were carried out before; the event has what the state does not
+    /// keep.
     private func outcome(
         of request: MapCommandRequest, _ edits: [LayerFeatureEdits]
     ) async throws(Failure) -> MapCommandResult? {
@@ -272,8 +273,8 @@ package actor MapStateService {
 
     // MARK: Loading
 
-    /// Folds what the log holds beyond the state: events whose append was not answered, so that
-    /// nobody has noted yet what they ask to be loaded or compacted.
+    /// Folds the events that the state lacks: unacknowledged appends, whose loads and compactions
+    /// are not scheduled yet.
     private func catchUp() async throws(Failure) {
         let before = log.foldedCount
         defer {
@@ -285,7 +286,7 @@ package actor MapStateService {
         try await log.catchUp()
     }
 
-    /// Starts the next loads where there is room; the log being away leaves them for later.
+    /// Starts the next loads up to capacity; while the log is unreachable they are postponed.
     private func loadNext() async {
         for lane in LayerLoader.Lane.allCases { await loadNext(in: lane) }
     }
@@ -298,7 +299,7 @@ package actor MapStateService {
                     LayerLoader.Lane(layer.source) == lane
                 else {
                     lanes.removeFirst(in: lane)
-                    // Its source changed while it waited: it is in the other lane by then.
+                    // Its source changed while it was queued: it is in the other lane by then.
                     continue
                 }
                 if log.state.status(of: next.layer, in: next.map) == .notLoaded {
@@ -311,14 +312,14 @@ package actor MapStateService {
                 lanes.removeFirst(in: lane)
             } catch {
                 guard error.code == .conflict else {
-                    logger.warning("a load has to wait", metadata: ["reason": "\(error)"])
+                    logger.warning("load postponed", metadata: ["reason": "\(error)"])
                     return
                 }
             }
         }
     }
 
-    /// Makes what the loader found part of the log, unless the layer has changed since.
+    /// Records the result of a load, unless the layer has changed since.
     private func record(_ loaded: LoadedLayer) async {
         failpoints.pass("mapstate.beforeLoaded")
         lanes.ended(in: LayerLoader.Lane(loaded.layer.source))
@@ -338,12 +339,12 @@ package actor MapStateService {
                 switch error.code {
                 case .conflict: continue
                 case .tooLarge:
-                    // More fields than an event can hold: no use in loading it again.
+                    // More fields than an event can hold: a retry would fail as well.
                     event = .layerLoadFailed(LayerLoadFailed(layer: layer, error: error))
                     continue
                 default: break
                 }
-                logger.warning("a load has to be repeated", metadata: ["reason": "\(error)"])
+                logger.warning("load to be retried", metadata: ["reason": "\(error)"])
                 break
             }
         }
@@ -352,7 +353,7 @@ package actor MapStateService {
 
     // MARK: Compaction
 
-    /// Makes a new dataset part of the log, unless the layer has another source since.
+    /// Records a new dataset, unless the layer has another source since.
     private func record(_ compacted: CompactedLayer) async {
         let entry = compacted.layer
         failpoints.pass("mapstate.beforeCompacted")
@@ -385,7 +386,7 @@ package actor MapStateService {
             compactor?.ended(compacted, isDone: isSettled)
         } catch {
             logger.warning(
-                "a layer was not compacted; its edits stay as they are",
+                "layer not compacted",
                 metadata: [
                     "map": "\(entry.map)", "layer": "\(entry.layer)", "reason": "\(error)",
                 ])
@@ -404,7 +405,7 @@ package actor MapStateService {
 }
 
 extension MapsState {
-    /// What has to be loaded for a layer; nil unless it is a layer that waits for it.
+    /// The load that a layer is waiting for; nil for a layer that needs none.
     func layerToLoad(_ map: MapName, _ layer: LayerID) -> LayerToLoad? {
         guard let found = self.layer(layer, in: map), case .layer(let source) = found.kind,
             found.loadStatus == .notLoaded || found.loadStatus == .loading

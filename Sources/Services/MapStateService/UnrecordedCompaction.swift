@@ -6,15 +6,16 @@ internal import FoundationEssentials
 internal import Platform
 internal import Site
 
-/// A compacted dataset that the log may not name yet: written down before it gets its name among
-/// the datasets, so that a process which dies before the event leaves no dataset that nobody knows
-/// of.
+/// A compacted dataset that the log may not name yet.
+///
+/// It is written before the dataset is published, so that a crash before the event leaves no
+/// unreferenced dataset.
 struct UnrecordedCompaction: Hashable, Sendable, Codable {
     var map: MapName
     var layer: LayerID
-    /// The dataset that was under the edits.
+    /// The dataset below the edits.
     var base: ContentID
-    /// The last of the edits that are in the new one.
+    /// The last edit merged into the new dataset.
     var through: Int64
     var dataset: ContentID
     var properties: LayerProperties
@@ -25,21 +26,20 @@ struct UnrecordedCompaction: Hashable, Sendable, Codable {
             result: .success((dataset, properties)))
     }
 
-    /// Whether nothing can make it fit any more: the dataset that was under the edits is not the
-    /// layer's.
+    /// Whether it can never be recorded: the layer is no longer on the dataset that was below the
+    /// edits.
     func isObsolete(_ layer: LayerDescription?) -> Bool { layer?.kind.dataset != base }
 
-    /// Whether the layer still has the edits that are in the dataset over the one that was under
-    /// them.
+    /// Whether the layer still has the same dataset, with the edits that were merged.
     func fits(_ layer: LayerDescription?) -> Bool {
         guard let layer, let edits = layer.edits, layer.loadStatus == .loaded else { return false }
         return layer.kind.dataset == base && edits.sequence >= through
     }
 }
 
-/// Where they are written down, a file for each dataset.
+/// The directory of unrecorded compactions, a file for each dataset.
 ///
-/// Read and removed while no compaction is under way.
+/// Read and changed while no compaction is in progress.
 struct UnrecordedCompactions: Sendable {
     private static let prefix = "compacted-"
     private let folder: String
@@ -63,8 +63,7 @@ struct UnrecordedCompactions: Sendable {
         }
     }
 
-    /// Those whose datasets have been published, in the order of the datasets' names; any other is
-    /// removed.
+    /// Compactions with a published dataset, ordered by the dataset's name; all others are removed.
     func read() -> [UnrecordedCompaction] {
         var found: [UnrecordedCompaction] = []
         for (path, compaction) in files() {
@@ -79,14 +78,14 @@ struct UnrecordedCompactions: Sendable {
         return found.sorted { $0.dataset.rawValue < $1.dataset.rawValue }
     }
 
-    /// The log names the dataset, or never will.
+    /// Removes an entry: the log names the dataset, or never will.
     func remove(_ dataset: ContentID) {
         for (path, compaction) in files() where compaction.dataset == dataset {
             try? FileManager.default.removeItem(atPath: path)
         }
     }
 
-    /// All that can be read; what cannot is left alone.
+    /// All readable entries; unreadable ones are left alone.
     private func files() -> [(path: String, compaction: UnrecordedCompaction)] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         return names.filter { $0.hasPrefix(Self.prefix) && $0.hasSuffix(".json") }.compactMap {

@@ -3,19 +3,18 @@
 
 internal import Jobs
 
-/// The interactive tasks that a worker has, as far as the hub knows.
+/// The interactive tasks outstanding at a worker, as estimated by the hub.
 struct Backlog {
-    /// How long a task has taken the worker of late; nil where it has not said.
+    /// Recent duration of a task at the worker; nil where it has reported none.
     let taskNanoseconds: Int64?
     let count: Int
-    /// How long the worker has had the oldest.
+    /// Age of the oldest task.
     let oldestNanoseconds: Int64
 
-    /// Whether the worker is awake, and will have done them and one more before it would have paid
-    /// to wake another.
+    /// Whether the worker is awake, and will finish its tasks and one more before another worker
+    /// would have woken up.
     ///
-    /// A task that has been there for longer shows that these are others than those of which it has
-    /// spoken.
+    /// An older task shows that the reported durations do not apply to the present ones.
     var isBrief: Bool {
         guard let taskNanoseconds, count > 0 else { return false }
         let (nanoseconds, isFar) = taskNanoseconds.multipliedReportingOverflow(
@@ -24,7 +23,7 @@ struct Backlog {
             && oldestNanoseconds <= Pool.recallAge.wholeNanoseconds
     }
 
-    /// As measured: with half of it a part of what eight clients ask wakes another worker up
-    /// (decision 0155).
+    /// Measured: with half of it, some requests of eight clients wake another worker (decision
+    /// 0155).
     static let briefNanoseconds: Int64 = 300_000
 }

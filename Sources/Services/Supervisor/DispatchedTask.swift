@@ -5,33 +5,33 @@ internal import CairnModel
 internal import DequeModule
 internal import FoundationEssentials
 
-/// An interactive task that waits for a worker or has been given to one.
+/// An interactive task that is queued or dispatched to a worker.
 struct DispatchedTask: Hashable, Sendable {
-    /// Distinguishes it from every other task of this supervisor.
+    /// Unique among the tasks of this supervisor.
     let serial: UInt64
-    /// The message id of its question.
+    /// Message id of its request.
     let question: UUID
-    /// Whether its client takes the answer straight from a worker.
+    /// Whether its client accepts the answer directly from a worker.
     let offersStraight: Bool
-    /// When it goes without an answer; monotonic nanoseconds.
+    /// When it expires; monotonic nanoseconds.
     let deadline: Int64
-    /// How long its client waits in all, in milliseconds.
+    /// The client's time limit, in milliseconds.
     let limitMilliseconds: UInt32
-    /// Workers that died while they had it.
+    /// Number of workers that died while they had it.
     var deathCount = 0
-    /// Those of them that had nothing else.
+    /// Number of workers that died while they had nothing else.
     var aloneDeathCount = 0
-    /// Whether a worker has found that it takes long: it has no part in the credit for the others.
+    /// Whether a worker has classified it as long-running, outside the credit for the others.
     var isLong = false
-    /// When it was given to the worker that has it; monotonic nanoseconds.
+    /// When it was dispatched to its worker; monotonic nanoseconds.
     var givenAt: Int64 = 0
-    /// Whether that worker has been told to stop.
+    /// Whether a cancellation was sent to that worker.
     var isCancelled = false
-    /// Whether that worker has been asked to hand it back.
+    /// Whether a recall was sent to that worker.
     var isRecalled = false
-    /// Whether that worker answers its client itself.
+    /// Whether that worker answers its client directly.
     var isStraight = false
-    /// When that worker was asked last whether it has; monotonic nanoseconds.
+    /// When its worker was last asked about it; monotonic nanoseconds.
     var inquiredAt: Int64 = 0
 
     init(
@@ -45,13 +45,13 @@ struct DispatchedTask: Hashable, Sendable {
         self.limitMilliseconds = limitMilliseconds
     }
 
-    /// Workers that may die of a task before it is refused.
+    /// Number of worker deaths after which a task is refused.
     static let deathBound = 3
 
-    /// Whether it must be tried alone: one more death may be chance, and two are not.
+    /// Whether it must be tried alone: one death may be chance, two are not.
     var isSuspect: Bool { deathCount >= Self.deathBound - 1 }
 
-    /// Whether it ends workers: enough have died with it, and more than one with it alone.
+    /// Whether it kills workers: enough have died with it, and more than one with it alone.
     var isDeadly: Bool { deathCount >= Self.deathBound && aloneDeathCount > 1 }
 
     /// Milliseconds left, at least 1.
@@ -60,11 +60,11 @@ struct DispatchedTask: Hashable, Sendable {
     }
 }
 
-/// The tasks of one pool that no worker has, oldest first; bounded.
+/// The queued tasks of one pool, oldest first; bounded.
 struct TaskQueue: Sendable {
-    /// Tasks that may wait.
+    /// Maximum number of queued tasks.
     static let capacity = 10_000
-    /// How long a task may wait whose client set no limit.
+    /// Time limit of a task whose client set none.
     static let longestWait = Duration.seconds(60)
 
     private var tasks: Deque<DispatchedTask> = []
@@ -82,7 +82,7 @@ struct TaskQueue: Sendable {
         return true
     }
 
-    /// Gives a task back its place; never refused, it was in before.
+    /// Returns a task to its place; never refused, since it was queued before.
     mutating func putBack(_ task: DispatchedTask) { tasks.prepend(task) }
 
     mutating func popFirst() -> DispatchedTask? { tasks.popFirst() }
@@ -100,30 +100,30 @@ struct TaskQueue: Sendable {
     }
 }
 
-/// A worker as the dispatcher knows it: its credit and its tasks.
+/// The dispatcher's view of a worker: its credit and its tasks.
 struct DispatchWorker: Sendable {
     let instance: UUID
-    /// Tasks it holds at once, beside those that take long.
+    /// Number of concurrent tasks, without long-running ones.
     let capacity: Int
-    /// Tasks it works on at once.
+    /// Number of tasks executed in parallel.
     let threadCount: Int
-    /// Tasks that take long which it holds at once.
+    /// Number of concurrent long-running tasks.
     let longCapacity: Int
-    /// Further tasks it would take.
+    /// Number of further tasks it accepts.
     private(set) var credit: Int
     private(set) var longCount = 0
-    /// Whether it may be given anything: its lane is open, and it does not end.
+    /// Whether it may be given tasks: its lane is open and it is not draining.
     var takesWork = false
-    /// Its tasks, by dispatch.
+    /// Its tasks, by dispatch id.
     var tasks: [UUID: DispatchedTask] = [:]
-    /// Tasks it has answered straight, until their clients have said that the answer came.
+    /// Tasks answered directly and not yet confirmed by their clients.
     var unconfirmed: [UUID: DispatchedTask] = [:]
-    /// Tasks answered.
+    /// Number of tasks answered.
     var doneCount = 0
-    /// How long a task has taken it of late; nil where it has not said.
+    /// Recent duration of a task; nil where the worker has reported none.
     var taskNanoseconds: Int64?
 
-    /// The most credit a worker is believed to have.
+    /// Upper bound of a worker's credit.
     static let creditBound = 1_000
 
     init(instance: UUID, hello: WorkerHello) {
@@ -135,43 +135,42 @@ struct DispatchWorker: Sendable {
         credit = bounded(hello.taskCredit)
     }
 
-    /// How many further tasks that take long it would take.
+    /// Number of further long-running tasks it accepts.
     var longCredit: Int { max(0, longCapacity - longCount) }
 
     mutating func spendCredit(for task: DispatchedTask) {
         if task.isLong { longCount += 1 } else { credit -= 1 }
     }
 
-    /// A task was answered or handed back, or is no longer one of its kind; nil for one from before
-    /// this supervisor.
+    /// Returns the credit of a task that was answered, handed back or reclassified; nil for a task
+    /// from before this supervisor.
     mutating func returnCredit(of task: DispatchedTask?) {
         if task?.isLong == true { longCount -= 1 } else { credit = min(credit + 1, capacity) }
     }
 
-    /// It refused a task without a recall: the credit was wrong.
+    /// Corrects the credit after a refusal without a recall.
     mutating func correctCredit(for task: DispatchedTask?) {
         guard task?.isLong == true else { return }
         longCount -= 1
         credit = max(0, credit - 1)
     }
 
-    /// Its lane takes nothing more: it gets no task until one comes back.
+    /// Sets the credit to zero when its lane is full, until a task comes back.
     mutating func loseCredit(for task: DispatchedTask) {
         if task.isLong { longCount -= 1 }
         credit = 0
     }
 
-    /// Tasks it has beyond those it works on, unless it works on more because some of them wait for
-    /// others.
+    /// Number of tasks beyond its threads; fewer are queued while running tasks wait for others.
     var waitingCount: Int { max(0, tasks.count - max(1, threadCount)) }
 
-    /// Whether it has a task that must be alone.
+    /// Whether it has a task that must run alone.
     var triesSuspect: Bool { tasks.count == 1 && tasks.values.allSatisfy(\.isSuspect) }
 
-    /// Whether it may be given a task, beside others that it has.
+    /// Whether it may be given a further task.
     var mayBeGiven: Bool { takesWork && credit > 0 && !triesSuspect }
 
-    /// What it has to do at a moment; monotonic nanoseconds.
+    /// Its backlog at a moment; monotonic nanoseconds.
     func backlog(at now: Int64) -> Backlog {
         Backlog(
             taskNanoseconds: taskNanoseconds, count: tasks.count,

@@ -5,88 +5,88 @@ internal import CairnModel
 internal import FoundationEssentials
 internal import Jobs
 
-/// Which worker does which interactive task, as a value: time is handed in, and what is to be done
-/// comes out.
+/// Assigns interactive tasks to workers, as a value: events and the time go in, actions come out.
 ///
-/// Moments are monotonic nanoseconds. A task is named by its serial number, at a worker by its
-/// dispatch.
+/// Moments are monotonic nanoseconds. A task is identified by its serial number, at a worker by its
+/// dispatch id.
 struct Dispatcher: Sendable {
-    /// What has happened in a pool.
+    /// An event in a pool.
     enum Event: Sendable {
-        /// A client asks.
+        /// A client's request.
         case asked(DispatchedTask)
         /// The client of a task is gone, or no longer waits.
         case abandoned(serial: UInt64)
-        /// The client of a task has its answer, straight from a worker.
+        /// The client of a task has its answer, directly from a worker.
         case taken(serial: UInt64, question: UUID)
-        /// A worker is known, in place of an earlier one of its instance; it is given nothing yet.
+        /// A worker registered, in place of an earlier one of its instance; it gets no task yet.
         case came(DispatchWorker)
-        /// A worker may be given tasks, or may not.
+        /// A worker starts or stops accepting tasks.
         case takesWork(UUID, Bool)
-        /// A worker is no more; with what it was given last beside tasks.
+        /// A worker is gone; with the time of the last chunk it was given.
         case gone(UUID, isDeath: Bool, chunkGivenAt: Int64?)
-        /// How long a task took a worker of late; nil where it had none.
+        /// Recent duration of a task at a worker; nil where it had none.
         case pace(UUID, nanoseconds: Int64?)
-        /// A worker has answered a task by the supervisor.
+        /// A worker has answered a task through the supervisor.
         case answer(UUID, by: UUID)
-        /// A worker has handed a task back; `isLong`: it takes long, and the worker has enough of
-        /// those.
+        /// A worker has handed a task back; `isLong`: the task is long-running, and the worker is
+        /// at its limit of those.
         case refused(UUID, isLong: Bool, by: UUID)
-        /// A worker has found that a task takes long, and does it beside the others.
+        /// A worker has classified a task as long-running, and continues it beside the others.
         case tookLong(UUID, by: UUID)
-        /// A worker has answered a task straight.
+        /// A worker has answered a task directly.
         case answered(UUID, by: UUID)
-        /// The lane of a worker has no room for these tasks, in the order in which they were given.
+        /// The lane of a worker is full for these tasks, in the order in which they were
+        /// dispatched.
         case notSent([UUID], to: UUID)
-        /// A task fits into no message to a worker, and has been refused.
+        /// A task is too large for a message to a worker, and has been refused.
         case unsendable(UUID, to: UUID)
-        /// The pool has done something besides tasks.
+        /// The pool has completed a chunk.
         case succeeded
-        /// Answers are shown to others from now on.
+        /// Answers are published from now on.
         case shown
-        /// The time of ``Action/recallLater`` is over.
+        /// The delay of ``Action/recallLater`` is over.
         case recallDue
         /// A tenth of a second has passed.
         case patrol
-        /// Nothing more is given; what waits is refused.
+        /// Nothing more is dispatched; queued tasks are refused.
         case draining
     }
 
-    /// What is to be done.
+    /// An effect for the hub to carry out.
     enum Action: Hashable, Sendable {
-        /// Give a task to a worker; its client waits for so many milliseconds.
+        /// Send a task to a worker; its client waits for so many milliseconds.
         case give(DispatchedTask, dispatch: UUID, to: UUID, milliseconds: UInt32)
-        /// Tell a worker to stop a task.
+        /// Send a worker the cancellation of a task.
         case cancel(UUID, at: UUID)
         /// Ask a worker to hand a task back.
         case recall(UUID, from: UUID)
-        /// Ask a worker whether it has answered a task straight.
+        /// Ask a worker whether it has answered a task directly.
         case inquire(UUID, at: UUID)
-        /// Pass the answer that just came on to the client of a task.
+        /// Pass the current answer on to the client of a task.
         case answer(serial: UInt64)
         /// Refuse a task.
         case refuse(serial: UInt64, Failure)
-        /// A task is over without an answer by the supervisor.
+        /// A task is over without an answer through the supervisor.
         case forget(serial: UInt64)
-        /// Come back with ``Event/recallDue`` after ``Pool/recallAge``.
+        /// Send ``Event/recallDue`` after ``Pool/recallAge``.
         case recallLater
-        /// Workers die of what they are given; the pool rests.
+        /// Workers die of their tasks; the pool rests.
         case rests(deathCount: Int, milliseconds: Int64)
     }
 
-    /// What has been counted since the start.
+    /// Counters since the start.
     struct Counters: Hashable, Sendable {
-        /// Answers to tasks that are not known.
+        /// Answers to unknown tasks.
         var late = 0
-        /// Tasks given to another worker.
+        /// Tasks dispatched again, to another worker.
         var redispatched = 0
         /// Tasks whose client went away or no longer waited.
         var abandoned = 0
-        /// Those of them that a worker had and was told to stop.
+        /// Abandoned tasks that were cancelled at a worker.
         var cancelled = 0
-        /// Tasks that a worker was asked to hand back for another.
+        /// Tasks recalled from a worker for another one.
         var recalled = 0
-        /// Tasks whose time was over before a worker had room for them.
+        /// Tasks that expired before a worker had room for them.
         var expired = 0
 
         static func + (left: Counters, right: Counters) -> Counters {
@@ -103,7 +103,7 @@ struct Dispatcher: Sendable {
 
     private(set) var pools: [WorkerPool: Pool]
 
-    /// Begins without workers; `absence` is how long a pool may have none before its tasks are
+    /// Begins without workers; `absence` is the time a pool may have none before its tasks are
     /// refused.
     init(
         at now: Int64, absence: Duration,
@@ -115,15 +115,15 @@ struct Dispatcher: Sendable {
             })
     }
 
-    /// Takes note of an event in a pool; what it returns is to be done in that order.
+    /// Applies an event in a pool; the returned actions are to be carried out in order.
     mutating func handle(_ event: Event, in pool: WorkerPool, at now: Int64) -> [Action] {
         pools[pool]?.handle(event, at: now) ?? []
     }
 
-    /// Of all pools together.
+    /// Sum over all pools.
     var counters: Counters { pools.values.reduce(Counters()) { $0 + $1.counters } }
 
-    /// A worker, as long as it is known.
+    /// A worker; nil when it is not registered.
     func worker(_ instance: UUID, in pool: WorkerPool) -> DispatchWorker? {
         pools[pool]?.workers.first { $0.instance == instance }
     }

@@ -6,10 +6,10 @@ internal import FoundationEssentials
 internal import Jobs
 
 extension Hub {
-    /// Does what a job, its parent and its sub-jobs owe each other: after every event of theirs,
-    /// and once the log has been read.
+    /// Propagates state between a job, its parent and its sub-jobs, after every event of theirs and
+    /// after the log has been read.
     ///
-    /// What was on its way when an earlier supervisor died is owed again and done again, under the
+    /// What was in progress when an earlier supervisor died is due again and repeated under the
     /// same ids.
     func tend(_ job: JobID) {
         for duty in table.duties(of: job) {
@@ -22,7 +22,7 @@ extension Hub {
         }
     }
 
-    /// Submits a sub-job; one that breaks a bound fails its parent's chunk with that sentence.
+    /// Submits a sub-job; one that exceeds a bound fails its parent's chunk with that error.
     private func begin(_ submission: JobSubmission) {
         guard let parent = submission.parent, ledger.writers[submission.id] == nil else { return }
         let entry = LedgerState.Entry(action: .submit(submission)) { hub, result in
@@ -35,7 +35,7 @@ extension Hub {
         enqueue(entry, on: submission.id)
     }
 
-    /// Whether an action gives back a chunk whose sub-job may just be coming into being.
+    /// Whether an action returns a chunk whose sub-job may be in the process of submission.
     private func isBeingSubmitted(_ action: JobAction, of id: JobID) -> Bool {
         guard case .report(let attempt, .released) = action,
             let child = table[id]?.running[attempt.chunk]?.subJob

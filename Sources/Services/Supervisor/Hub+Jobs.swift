@@ -12,7 +12,7 @@ internal import Platform
 extension Hub {
     // MARK: After a restart
 
-    /// The jobs are known: workers that came back get their attempts, the others have some time.
+    /// The jobs are loaded: returning workers get their attempts, the others a grace period.
     func jobsLoaded() {
         failpoints.pass("supervisor.beforeAdoption")
         ledger.isLoaded = true
@@ -38,9 +38,9 @@ extension Hub {
         dispatchChunks()
     }
 
-    /// Gives a worker back what the log says it holds, and tells it to drop the rest.
+    /// Restores the leases that the log records for a worker, and cancels all others that it holds.
     ///
-    /// A lease of this worker that it does not know of never reached it.
+    /// A lease of this worker that the worker does not know of never reached it.
     func adopt(_ hello: WorkerHello, by instance: UUID) {
         let now = MonotonicClock.nanoseconds()
         let items = hello.running.map { ($0, true) } + hello.finished.map { ($0, false) }
@@ -72,7 +72,7 @@ extension Hub {
         }
     }
 
-    /// Workers that have not come back by now will not.
+    /// Ends the grace period: workers that have not returned count as lost.
     func closeAdoption(_ now: Int64) {
         guard let end = adoptionEnd, now > end else { return }
         adoptionEnd = nil
@@ -92,7 +92,7 @@ extension Hub {
 
     // MARK: Leases
 
-    /// Gives chunks to workers with room: every job in its turn, every chunk to the freest worker.
+    /// Leases chunks to workers with room: jobs take turns, each chunk goes to the freest worker.
     func dispatchChunks() {
         guard ledger.isLoaded, ledger.isReachable, !isDraining else { return }
         for pool in WorkerPool.allCases where !isResting(pool) {
@@ -118,7 +118,7 @@ extension Hub {
         }.max { room($0) < room($1) }
     }
 
-    /// A chunk for this pool, of the job whose turn it is.
+    /// The next chunk for a pool, of the job whose turn it is.
     private func nextChunk(in pool: WorkerPool) -> (JobID, Int)? {
         let now = MonotonicClock.nanoseconds()
         var chunks: [JobID: Int] = [:]
@@ -159,7 +159,7 @@ extension Hub {
         }
     }
 
-    /// The lease is committed: now, and not before, its worker hears of it.
+    /// Sends a lease to its worker, which happens only after the commit.
     private func hand(_ grant: LeaseGrant, of job: JobID) {
         failpoints.pass("supervisor.afterLeaseBeforeTask")
         guard let state = table[job], let assignment = state.assignment(chunk: grant.chunk),
@@ -190,7 +190,7 @@ extension Hub {
 
     // MARK: Results
 
-    /// Records how an attempt ended and acknowledges that, in this order.
+    /// Records the end of an attempt and acknowledges it, in this order.
     func take(_ result: ChunkResult, from sender: UUID) {
         guard ledger.isLoaded else { return }
         let lease = result.held.attempt.lease
@@ -220,7 +220,7 @@ extension Hub {
         dispatchChunks()
     }
 
-    /// What a result says about its job's chunks and its pool.
+    /// Applies a result to the health and the fair shares of its pool.
     private func learn(
         from chunk: WorkerLane.HeldChunk, _ report: ChunkReport, of instance: UUID
     ) {
@@ -231,7 +231,8 @@ extension Hub {
         shares[pool]?.learn(chunk.held.job, seconds: seconds)
     }
 
-    /// An operation that hangs and stops when it is told to would otherwise be begun for ever.
+    /// Not retriable: an operation that hangs and stops when cancelled would otherwise be retried
+    /// for ever.
     private func stalled(_ chunk: WorkerLane.HeldChunk) -> Failure {
         Failure(
             .timedOut,
@@ -241,7 +242,7 @@ extension Hub {
 
     // MARK: Consequences
 
-    /// After commit: what has happened to a job is acted on and shown.
+    /// Acts on committed events of a job and publishes them.
     func applied(_ records: [RecordedEvent], to job: JobID) throws(Failure) {
         for record in records {
             switch try JobEvent(record.event) {
@@ -285,7 +286,7 @@ extension Hub {
         }
     }
 
-    /// What running attempts say of themselves, by chunk.
+    /// Reported progress of the running attempts, by chunk.
     func fractions(of job: JobID) -> [Int: Double] {
         var fractions: [Int: Double] = [:]
         for worker in workers.values {
@@ -300,7 +301,7 @@ extension Hub {
         return fractions
     }
 
-    /// Once a second: progress and time limits become events.
+    /// Once a second: records progress and enforces time limits.
     func tickJobs() {
         checkLog()
         guard ledger.isLoaded else { return }

@@ -9,10 +9,9 @@ internal import FoundationEssentials
 internal import Jobs
 internal import Logging
 
-/// What is on its way to the log.
+/// The queue of appends to the log.
 ///
-/// The actions on one job are decided and appended one after the other; different jobs do not wait
-/// for each other.
+/// Actions on one job are decided and appended one after the other; different jobs are independent.
 struct LedgerState {
     enum Action: Sendable {
         case submit(JobSubmission)
@@ -21,7 +20,7 @@ struct LedgerState {
 
     struct Entry: Sendable {
         let action: Action
-        /// Who gave the command, where it is one.
+        /// The user who gave the command; nil for an action of the supervisor.
         var actor: String?
         let done: @Sendable (isolated Hub, Result<Void, Failure>) -> Void
     }
@@ -31,25 +30,25 @@ struct LedgerState {
         var underWay: (entry: Entry, append: StreamAppend)?
     }
 
-    /// Users' commands that may wait.
+    /// Maximum number of queued commands of users.
     static let commandBound = 1_000
 
     var isLoaded = false
-    /// The right to write jobs; nil before the log has given it.
+    /// The claim on the job streams; nil before the log has granted it.
     var claim: WriterClaim?
     let instance = UUID.timeOrdered()
-    /// Why jobs cannot be followed: an event this build does not know.
+    /// Why jobs cannot be folded: an event this build does not know.
     var fault: Failure?
-    /// Whether the log answered when it was last asked.
+    /// Whether the log answered the last request.
     var isReachable = false
     var writers: [JobID: Writer] = [:]
-    /// Events read and folded at the start.
+    /// Number of events read and folded at the start.
     var foldedCount = 0
-    /// Events folded since the jobs were written down.
+    /// Number of events folded since the last snapshot.
     var unkeptCount = 0
-    /// Whether they are being written down.
+    /// Whether a snapshot is being written.
     var isKeeping = false
-    /// Whether nothing further is appended until what is under way has been answered.
+    /// Whether further appends are held back until those in progress have been answered.
     var isResting = false
     var commandCount = 0
 
@@ -62,8 +61,8 @@ extension Hub {
 
     // MARK: Reading
 
-    /// Becomes the one writer of jobs: what an earlier supervisor, stopped and woken again, still
-    /// wants to append is refused from then on.
+    /// Becomes the one writer of jobs: appends of an earlier supervisor that was suspended and
+    /// resumed are refused from then on.
     func claimJobs() {
         let request = ClaimRequest(
             category: "job", instance: ledger.instance, holder: Self.producer)
@@ -81,7 +80,7 @@ extension Hub {
         }
     }
 
-    /// Folds every job event of the log; until that is done, nothing is decided about jobs.
+    /// Folds every job event of the log; no decision about jobs is made before.
     func loadJobs() {
         let request = ReadRequest(after: table.sequence, limit: 1_000, category: "job")
         ask("read", request) { hub, answer in
@@ -94,14 +93,14 @@ extension Hub {
                 page.events.isEmpty ? hub.readClock() : hub.loadJobs()
             } catch {
                 hub.logger.notice("jobs not read yet", metadata: ["reason": "\(error)"])
-                // Tasks go on without jobs; only another build can follow these.
+                // Tasks go on without jobs; only another build can fold these events.
                 guard error.isRetriable else { return hub.ledger.fault = error }
                 hub.after(.milliseconds(500)) { $0.loadJobs() }
             }
         }
     }
 
-    /// Asks what the log's clock shows, by which jobs of before are as old as they are.
+    /// Reads the log's clock, by which the ages of existing jobs are measured.
     private func readClock() {
         ask("head", [String: String]()) { hub, answer in
             do throws(Failure) {
@@ -131,7 +130,7 @@ extension Hub {
         }
     }
 
-    /// Notices an outage of the log before a user does.
+    /// Detects an outage of the log before a user does.
     func checkLog() {
         ask("head", [String: String]()) { hub, answer in
             if case .success = answer {
@@ -144,10 +143,10 @@ extension Hub {
 
     // MARK: Writing
 
-    /// Decides an action on a job, appends what it leads to, folds that in, and calls `done`: with
-    /// success once it is committed (or changes nothing), or with the refusal.
+    /// Decides an action on a job, appends and folds its events, and calls `done`: with success
+    /// once they are committed (or nothing changes), or with the refusal.
     ///
-    /// While the log is away it waits.
+    /// Waits while the log is unreachable.
     func perform(
         _ action: JobAction, on job: JobID,
         done: @escaping @Sendable (isolated Hub, Result<Void, Failure>) -> Void = { _, _ in }
@@ -157,7 +156,7 @@ extension Hub {
 
     func enqueue(_ entry: LedgerState.Entry, on job: JobID) {
         if case .act(.command(.cancel, _)) = entry.action, killStrays(of: job) {
-            // Once they are gone: after `cancelled` no byte is written.
+            // Once they have ended: no byte may be written after `cancelled`.
             return after(.milliseconds(20)) { $0.enqueue(entry, on: job) }
         }
         ledger.writers[job, default: LedgerState.Writer()].waiting.append(entry)
@@ -242,17 +241,17 @@ extension Hub {
         pump(job)
     }
 
-    /// Whether it was written is not known, or it was not: the same append again settles it, since
-    /// its ids and bytes are the same.
+    /// The append failed or its outcome is unknown: repeating it settles that, since ids and bytes
+    /// are the same.
     private func notCommitted(_ job: JobID, _ failure: Failure) {
         guard let (entry, append) = ledger.writers[job]?.underWay else { return }
         switch failure.code {
         case .fenced:
-            // Workers and callers belong to the successor now: they hear nothing from here.
+            // Workers and clients belong to the successor now: this supervisor sends them nothing.
             ledger.fault = failure
             requestShutdown(failure)
         case .conflict, .idReused:
-            logger.critical("somebody else writes this job", metadata: ["job": "\(job)"])
+            logger.critical("another process writes this job", metadata: ["job": "\(job)"])
             requestShutdown(failure)
         case .invalidParameter, .tooLarge, .corrupt, .newerVersion, .notFound:
             logger.error("append refused", metadata: ["reason": "\(failure)"])
@@ -262,7 +261,7 @@ extension Hub {
             pump(job)
         default:
             if ledger.isReachable {
-                logger.notice("the log is away", metadata: ["reason": "\(failure)"])
+                logger.notice("the log is unreachable", metadata: ["reason": "\(failure)"])
             }
             ledger.isReachable = false
             after(.milliseconds(200)) { $0.send(append, of: job) }

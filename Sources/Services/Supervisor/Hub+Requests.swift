@@ -58,7 +58,7 @@ extension Hub {
         return table
     }()
 
-    /// Jobs in one list, the newest, and about how many bytes they may take up.
+    /// Maximum number of jobs in a list, and the approximate number of bytes they may take up.
     static let listBound = 1_000
     static let listByteBound = 4 << 20
 
@@ -75,8 +75,8 @@ extension Hub {
         }
     }
 
-    /// A supervisor that has not read the log yet is as good as away: clients ask again until
-    /// their patience ends.
+    /// Fails until the log has been read, as if the supervisor were unreachable: clients retry
+    /// until their time limit.
     private func requireJobs() throws(Failure) {
         if let fault = ledger.fault { throw fault }
         guard ledger.isLoaded else {
@@ -85,13 +85,13 @@ extension Hub {
         }
     }
 
-    /// Nothing is promised that cannot be recorded.
+    /// Fails while the log is unreachable: a promise that cannot be recorded is not made.
     private func requireLog() throws(Failure) {
         guard !isDraining else { throw .draining }
         try requireJobs()
         guard ledger.isReachable else {
             throw Failure(
-                .logUnavailable, "the log is away, so nothing can be recorded; try again")
+                .logUnavailable, "the log is unreachable, so nothing can be recorded; try again")
         }
         guard ledger.commandCount < LedgerState.commandBound else {
             throw Failure(.busy, "\(LedgerState.commandBound) commands wait for the log")
@@ -116,8 +116,8 @@ extension Hub {
 
     /// Answers with the job once the action is committed.
     ///
-    /// When the log does not say so in time, the asker is told that it is not known: the same id
-    /// again settles it.
+    /// If the log does not answer in time, the client learns that the outcome is unknown: a retry
+    /// with the same id settles it.
     private func record(
         _ action: LedgerState.Action, on job: JobID, for request: IncomingRequest
     ) {
@@ -143,10 +143,10 @@ extension Hub {
         }
     }
 
-    /// Answers with the hash of the jobs as they are here, computed on another thread.
+    /// Answers with the hash of the current jobs, computed on another thread.
     private func hash(for request: IncomingRequest) throws(Failure) {
         guard !isHashing else {
-            throw Failure(.busy, "the state is being hashed for somebody else")
+            throw Failure(.busy, "a state hash is already in progress; try again")
         }
         isHashing = true
         Task { [table] in
@@ -209,7 +209,7 @@ extension Hub {
         }
     }
 
-    /// Shows a job as it is now; never the record.
+    /// Publishes the present state of a job, never its record.
     func publish(job: JobID) {
         guard let state = table[job], let payload = try? CairnJSON.encode(state.description) else {
             return

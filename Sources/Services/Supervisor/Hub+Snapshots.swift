@@ -7,9 +7,9 @@ internal import Jobs
 internal import Logging
 internal import Site
 
-/// The jobs written down, and found again.
+/// Writing and restoring snapshots of the jobs.
 extension Hub {
-    /// Takes the jobs of the last snapshot, if there is one, and reads the log from there on.
+    /// Restores the last snapshot of the jobs, if there is one, and reads the log from there on.
     func restoreJobs() {
         Task {
             do throws(Failure) {
@@ -22,11 +22,11 @@ extension Hub {
         }
     }
 
-    /// Has the jobs written down while they are read, in steps that get shorter towards the end of
-    /// the log, as those that are kept of a site that was never without them.
+    /// Writes snapshots while the log is read, in steps that get shorter towards its end, like
+    /// those of a site that always had them.
     ///
-    /// Nothing is appended before they are read, so what is known is the fold of the log up to one
-    /// place.
+    /// Nothing is appended before the jobs are loaded, so the state is the fold of the log up to
+    /// one position.
     func keepOnTheWay(towards head: Int64) {
         guard !ledger.isKeeping,
             Int64(ledger.unkeptCount) >= (head - table.sequence) / Self.stepDivisor,
@@ -35,10 +35,10 @@ extension Hub {
         keep()
     }
 
-    /// A step is this part of what is left to read.
+    /// A step is this fraction of what remains to be read.
     private static let stepDivisor: Int64 = 4
 
-    /// Begins to write the jobs down as they are.
+    /// Starts a snapshot of the current state.
     private func keep() {
         ledger.isKeeping = true
         ledger.unkeptCount = 0
@@ -48,11 +48,11 @@ extension Hub {
         }
     }
 
-    /// Has the jobs written down when enough has happened to them.
+    /// Starts a snapshot when enough events have been folded.
     ///
-    /// Answers to appends may come in another order than that of the log, so a copy is the fold of
-    /// the log up to one place only while none is awaited: until then no further append is begun,
-    /// for the time that the log takes to answer.
+    /// Answers to appends may arrive in another order than that of the log, so the state is the
+    /// fold of the log up to one position only while none is outstanding: until then further
+    /// appends are held back, for as long as the log takes to answer.
     func keepIfDue() {
         guard !ledger.isKeeping, pace.isDue(after: ledger.unkeptCount, table) else { return }
         ledger.isResting = true

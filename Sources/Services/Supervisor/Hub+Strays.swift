@@ -9,24 +9,23 @@ internal import Jobs
 internal import Logging
 internal import Platform
 
-/// Workers that were given up: those that die of what they are given, and those that may wake up
-/// again.
+/// Workers that were given up: those that die of their tasks, and those that may resume.
 extension Hub {
-    /// Whether the pool is given nothing because its workers keep dying.
+    /// Whether the pool gets no tasks because its workers keep dying.
     func isResting(_ pool: WorkerPool) -> Bool {
         dispatcher.pools[pool]?.isResting(at: MonotonicClock.nanoseconds()) ?? false
     }
 
     // MARK: Strays
 
-    /// Remembers a process that is given up without proof of its death.
+    /// Keeps track of a process that is given up without proof of its death.
     func keepWatching(_ worker: WorkerLane, _ watch: BusThread.Watch) {
         let attempts = worker.chunks.mapValues(\.held.job)
         strays[worker.instance] = UnreapedWorker(
             processID: worker.hello.processID, watch: watch, attempts: attempts)
     }
 
-    /// It says what it still works on; of the rest it will write nothing.
+    /// A stray worker has reported its running attempts; it writes nothing for the others.
     func cameBack(_ instance: UUID, holding running: [HeldAttempt]) {
         guard var stray = strays[instance] else { return }
         let leases = Set(running.map(\.attempt.lease))
@@ -35,7 +34,7 @@ extension Hub {
         settle(instance)
     }
 
-    /// It has ended an attempt, and is no stray any more once it has ended all.
+    /// A stray has ended an attempt; after its last one it is no stray any more.
     func ended(_ lease: UUID, by instance: UUID) {
         strays[instance]?.attempts[lease] = nil
         settle(instance)
@@ -46,8 +45,8 @@ extension Hub {
         strays.removeValue(forKey: instance)?.watch.cancel()
     }
 
-    /// Whether a silent worker has an attempt that was told to stop: it is killed, and counts as
-    /// gone when it has been seen to end.
+    /// Whether a silent worker has a cancelled attempt: it is killed, and counts as gone once its
+    /// end is observed.
     func mustBeSeenToEnd(_ worker: WorkerLane) -> Bool {
         guard worker.watch != nil, !worker.hasExited,
             worker.chunks.values.contains(where: { $0.watch.cancelledAt != nil && !$0.isReported })
@@ -56,7 +55,8 @@ extension Hub {
         return true
     }
 
-    /// Ends the processes that may still work on lost attempts of a job; whether there were any.
+    /// Kills the processes that may still work on lost attempts of a job; returns whether there
+    /// were any.
     func killStrays(of job: JobID) -> Bool {
         let found = strays.values.filter { $0.attempts.values.contains(job) }
         for stray in found {

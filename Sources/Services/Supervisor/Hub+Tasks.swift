@@ -9,9 +9,9 @@ internal import Jobs
 internal import Logging
 internal import Platform
 
-/// Drives the dispatcher: what happens to tasks goes in, and what it says is done.
+/// Drives the dispatcher: feeds it events of tasks, and carries out its actions.
 extension Hub {
-    /// Takes an interactive task; its payload is never opened.
+    /// Accepts an interactive task, without decoding its payload.
     func take(task request: IncomingRequest) {
         let header = request.message.header
         guard let pool = WorkerPool(rawValue: header.pool) else {
@@ -43,8 +43,8 @@ extension Hub {
         handle(.asked(task), in: pool)
     }
 
-    /// Tells the dispatcher what has happened, and does what it says; `answer` is what a worker
-    /// just answered.
+    /// Passes an event to the dispatcher and carries out its actions; `answer` is the worker's
+    /// current answer.
     func handle(_ event: Dispatcher.Event, in pool: WorkerPool, answer: TaskAnswer? = nil) {
         let actions = dispatcher.handle(event, in: pool, at: MonotonicClock.nanoseconds())
         var unsent: [UUID: [UUID]] = [:]
@@ -75,7 +75,7 @@ extension Hub {
             case .recallLater: after(Pool.recallAge) { $0.handle(.recallDue, in: pool) }
             case .rests(let deathCount, let milliseconds):
                 logger.warning(
-                    "workers die of what they are given; they get nothing for a while",
+                    "workers die of their tasks; the pool rests",
                     metadata: [
                         "pool": "\(pool)", "deaths": "\(deathCount)",
                         "milliseconds": "\(milliseconds)",
@@ -103,10 +103,11 @@ extension Hub {
         try lane.send(LaneMessage.task(order).message(to: instance))
     }
 
-    /// The largest answer that is shown to others: a thousand wait for who does not take them.
+    /// Maximum size of a published answer: a thousand are buffered for a subscriber that reads
+    /// none.
     private static let shownByteCount = 64 << 10
 
-    /// Shows an identify answer to the subscribers of the map, where it is not too large for that.
+    /// Publishes an identify answer to the subscribers of the map, up to the size limit.
     private func publish(_ answer: TaskAnswer, to request: IncomingRequest, of pool: WorkerPool) {
         guard hasResultSubscribers, pool == .identify, !answer.isFailure,
             answer.payload.count <= Self.shownByteCount,

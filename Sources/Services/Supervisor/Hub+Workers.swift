@@ -10,7 +10,7 @@ internal import Logging
 internal import Platform
 
 extension Hub {
-    /// Workers that are known at once.
+    /// Maximum number of registered workers.
     static let workerBound = 1_000
 
     // MARK: From the sink
@@ -21,7 +21,7 @@ extension Hub {
             if case .hello(let hello) = report {
                 return take(hello, of: header.sender, readsGroups: header.readsGroups)
             }
-            // An unknown worker misses its echoes and says hello.
+            // An unknown worker gets no echoes and says hello.
             if let worker = workers[header.sender] { receive(report, from: worker) }
         } catch {
             refuse(message, error)
@@ -35,8 +35,7 @@ extension Hub {
         switch report {
         case .hello: break
         case .heartbeat(let beat):
-            // Whatever a message says: no time is less than one microsecond, or counts beyond a
-            // second.
+            // Reported durations are clamped to one microsecond and one second.
             let nanoseconds = beat.taskMicroseconds.map {
                 Int64(min(max(1, $0), 1_000_000)) * 1_000
             }
@@ -56,8 +55,7 @@ extension Hub {
         }
     }
 
-    /// A message that cannot be read is dropped; a worker of another protocol is asked to end,
-    /// once.
+    /// Drops an unreadable message; a worker of another protocol version is asked once to end.
     private func refuse(_ message: Message, _ failure: Failure) {
         let instance = message.header.sender
         guard let processID = WorkerReport.foreignProcess(in: message),
@@ -85,7 +83,8 @@ extension Hub {
 
     // MARK: Coming
 
-    /// A new worker, one that has heard of a new supervisor, or one that has not heard its welcome.
+    /// Registers a worker: a new one, one that has found a new supervisor, or one that missed its
+    /// welcome.
     private func take(_ hello: WorkerHello, of instance: UUID, readsGroups: Bool) {
         guard instance != .zero else { return }
         if hears(instance) { return }
@@ -128,7 +127,7 @@ extension Hub {
         takeOver(earlier, as: instance, hello)
     }
 
-    /// Welcomes a worker again over the lane it has; false when it has none, or one through which
+    /// Repeats the welcome over the worker's lane; false when it has none, or one through which
     /// nothing has reached it for two seconds.
     private func hears(_ instance: UUID) -> Bool {
         guard let known = workers[instance], known.isConnected else { return false }
@@ -141,7 +140,7 @@ extension Hub {
         return true
     }
 
-    /// What the lost lane of the same worker carried is given out again, or adopted.
+    /// Redispatches or adopts what was outstanding on the lost lane of the same worker.
     private func takeOver(_ earlier: WorkerLane?, as instance: UUID, _ hello: WorkerHello) {
         for (lease, chunk) in earlier?.chunks ?? [:] where chunk.isReported {
             workers[instance]?.chunks[lease] = chunk
@@ -153,7 +152,7 @@ extension Hub {
         }
     }
 
-    /// Its lane is open and it has answered through the sink: it may be given work.
+    /// The lane is open and the worker has answered through the sink: it may be given work.
     private func workerBecameReady(_ instance: UUID) {
         guard let pool = workers[instance]?.hello.pool else { return }
         publishWorkers(always: false)
@@ -179,14 +178,14 @@ extension Hub {
         revokeIfDead(instance)
     }
 
-    /// What it sent over a connection that has ended has all been taken.
+    /// All messages sent over the worker's ended connection have been processed.
     func heardOut(_ instance: UUID) {
         guard workers[instance] != nil else { return }
         workers[instance]?.isHeardOut = true
         revokeIfDead(instance)
     }
 
-    /// The dead worker's last result may still be on its way: the sink is another socket.
+    /// The dead worker's last result may still be in transit: the sink is another socket.
     private func revokeIfDead(_ instance: UUID) {
         guard let worker = workers[instance], worker.hasExited, !worker.isConnected else { return }
         guard !worker.isHeardOut else { return revoke(instance) }
@@ -202,7 +201,7 @@ extension Hub {
         remove(instance, reason: "process \(worker.hello.processID) ended", isDeath: true)
     }
 
-    /// The worker takes nothing more; once it hears this, nothing is on its way to it.
+    /// The worker accepts nothing more; once it reads this, nothing is in transit to it.
     private func drain(worker instance: UUID) {
         guard let worker = workers[instance] else { return }
         worker.isDraining = true
@@ -248,7 +247,7 @@ extension Hub {
         let silence = timing.silence.wholeNanoseconds
         for (instance, worker) in workers {
             if now - worker.lastHeard > silence {
-                // What it might still write must not come after the end of a job that is cancelled.
+                // A late write of this worker must not follow the end of a cancelled job.
                 if mustBeSeenToEnd(worker) { continue }
                 remove(
                     instance,
@@ -263,7 +262,7 @@ extension Hub {
         }
     }
 
-    /// Tells an operation that hangs to stop, and ends the process of one that does not.
+    /// Cancels an operation that hangs, and kills the process of one that does not stop.
     private func checkChunk(
         _ lease: UUID, _ chunk: WorkerLane.HeldChunk, of worker: WorkerLane, _ now: Int64
     ) {
@@ -299,13 +298,13 @@ extension Hub {
         return Int64(seconds) * 1_000_000_000
     }
 
-    /// Tells a worker to stop an attempt.
+    /// Sends a worker the cancellation of an attempt.
     func cancel(_ lease: UUID, of instance: UUID) {
         workers[instance]?.chunks[lease]?.watch.cancel(at: MonotonicClock.nanoseconds())
         send(.cancel(lease), to: instance)
     }
 
-    /// Sends down a lane; false when it cannot be sent.
+    /// Sends a message over a lane; false when it cannot be sent.
     @discardableResult
     func send(_ message: LaneMessage, to instance: UUID) -> Bool {
         guard let lane = workers[instance]?.lane else { return false }

@@ -11,8 +11,8 @@ internal import Logging
 internal import Platform
 internal import Site
 
-/// Everything the supervisor knows, on its bus thread: workers with their lanes, interactive tasks,
-/// and jobs.
+/// The state of the supervisor, on its bus thread: workers with their lanes, interactive tasks, and
+/// jobs.
 actor Hub {
     nonisolated let bus: BusThread
     let logger: Logger
@@ -24,29 +24,30 @@ actor Hub {
     /// Workers by instance.
     var workers: [UUID: WorkerLane] = [:]
     var nextGeneration = 0
-    /// The serial number given to a task last.
+    /// Serial number of the last task.
     var nextTask: UInt64 = 0
-    /// Which worker does which interactive task.
+    /// Assigns interactive tasks to workers.
     var dispatcher: Dispatcher
-    /// Their questions, by serial number.
+    /// Requests of the interactive tasks, by serial number.
     var requests: [UInt64: IncomingRequest] = [:]
 
     /// The jobs as committed.
     var table = JobTable()
     var ledger = LedgerState()
-    /// Chunks whose lease is on its way to the log, by job.
+    /// Chunks whose lease is being committed, by job.
     var reserved: [JobID: Set<Int>] = [:]
-    /// Jobs that have not ended, in the order of their submission.
+    /// Jobs that have not ended, in the order of submission.
     var openJobs: [JobID] = []
     /// Whose turn it is, by pool.
     var shares: [WorkerPool: FairShares] = [:]
-    /// Processes that fell silent while they held attempts and have not been seen to end.
+    /// Processes that fell silent while they held attempts, and whose end has not been observed.
     var strays: [UUID: UnreapedWorker] = [:]
     /// Workers of another protocol that were asked to end.
     var foreigners: Set<UUID> = []
-    /// What workers said they hold before the jobs were known.
+    /// Attempts that workers reported before the jobs were loaded.
     var unadopted: [UUID: WorkerHello] = [:]
-    /// Until when workers of an earlier supervisor may come back; nil before the jobs are known.
+    /// End of the grace period for workers of an earlier supervisor; nil before the jobs are
+    /// loaded.
     var adoptionEnd: Int64?
 
     var live: Publisher?
@@ -54,17 +55,17 @@ actor Hub {
     var timers: [BusThread.Timer] = []
     var isDraining = false
     var hasResultSubscribers = false
-    /// Whether the jobs are being hashed for somebody.
+    /// Whether a state hash is being computed.
     var isHashing = false
     var lastWorkers: [WorkerDescription] = []
     var lastPatrol: Int64
     var counters = HubCounters()
     let failpoints = Failpoints()
-    /// What the wall clock showed at some moment of the steady one.
+    /// The wall clock at one moment of the monotonic clock.
     private var moment: (wall: Int64, monotonic: Int64)
-    /// How old open jobs are.
+    /// Ages of the open jobs.
     var ages = JobAges()
-    /// Which chunks rest after an error.
+    /// Back-off of chunks after an error.
     var rests = ChunkRests()
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { bus.unownedReference }
@@ -85,8 +86,8 @@ actor Hub {
         dispatcher = Dispatcher(at: moment.monotonic, absence: timing.poolAbsence)
     }
 
-    /// What the log's clock showed when the jobs were read, and goes on steadily from there,
-    /// whatever is done to clocks meanwhile; this process's own clock before.
+    /// The log's clock when the jobs were read, advanced monotonically whatever happens to system
+    /// clocks; before that, this process's own clock.
     var now: Timestamp {
         Timestamp(
             microseconds: moment.wall + (MonotonicClock.nanoseconds() - moment.monotonic) / 1_000)
@@ -128,7 +129,7 @@ actor Hub {
         bus.schedule(after: delay) { [weak self] in self?.assumeIsolated { body($0) } }
     }
 
-    /// Workers that hear this from a supervisor they do not know say hello.
+    /// Announces this supervisor; workers that do not know it say hello.
     func announce() {
         try? live?.publish(
             topic: WorkerWire.presenceTopic,
@@ -141,10 +142,10 @@ actor Hub {
         publishWorkers(always: false)
     }
 
-    /// What waits is looked after ten times a second: tasks nobody waits for, workers not heard of.
+    /// Ten times a second: expires abandoned tasks and detects silent workers.
     private func patrol() {
         let now = MonotonicClock.nanoseconds()
-        // Had this thread itself been stopped, silence says nothing about others.
+        // If this process itself was suspended, the silence of others means nothing.
         let wasAsleep = now - lastPatrol > 1_000_000_000
         lastPatrol = now
         if wasAsleep {
@@ -158,13 +159,13 @@ actor Hub {
 
     // MARK: The end
 
-    /// Tasks that workers have.
+    /// Number of tasks outstanding at workers.
     private var runningTaskCount: Int {
         dispatcher.pools.values.reduce(0) { $0 + $1.workers.reduce(0) { $0 + $1.tasks.count } }
     }
 
-    /// Refuses new work from now on and waits, at most `limit`, until no worker owes anything; then
-    /// says what is left, which the next supervisor adopts.
+    /// Refuses new work and waits, at most `limit`, until nothing is outstanding at workers;
+    /// returns what remains for the next supervisor to adopt.
     func drain(limit: Duration) async -> DrainSummary {
         isDraining = true
         for pool in WorkerPool.allCases { handle(.draining, in: pool) }
@@ -186,49 +187,49 @@ actor Hub {
     }
 }
 
-/// What a supervisor that stops leaves to the next one.
+/// What a stopping supervisor leaves to the next one.
 package struct DrainSummary: Hashable, Sendable, CustomStringConvertible {
-    /// Chunks that workers still run.
+    /// Number of chunks still running at workers.
     package var chunkCount: Int
-    /// The jobs they belong to.
+    /// Number of jobs of those chunks.
     package var jobCount: Int
-    /// Interactive tasks not answered.
+    /// Number of unanswered interactive tasks.
     package var taskCount: Int
-    /// Jobs that have not ended.
+    /// Number of jobs that have not ended.
     package var unfinishedJobCount: Int
-    /// Whether an append was under way; the next supervisor finds out what became of it.
+    /// Whether an append was in progress; the next supervisor determines its outcome.
     package var isWriting: Bool
 
-    /// The same in words.
+    /// The summary as text.
     package var description: String {
         "\(chunkCount) running chunks of \(jobCount) jobs, \(taskCount) tasks, "
             + "\(unfinishedJobCount) unfinished jobs" + (isWriting ? ", an append under way" : "")
     }
 }
 
-/// How patient a supervisor is; tests shorten it.
+/// Time limits of a supervisor; tests shorten them.
 package struct SupervisorTiming: Sendable {
-    /// After how long a silence a worker counts as lost.
+    /// Silence after which a worker counts as lost.
     package var silence = Duration.milliseconds(WorkerWire.silenceMilliseconds)
-    /// How long workers of an earlier supervisor may take to come back.
+    /// Grace period for workers of an earlier supervisor.
     package var adoption = Duration.seconds(5)
-    /// How long a dead worker's last messages may take from the sink to here, when it is not seen
-    /// that there are no more.
+    /// Time limit for a dead worker's last messages on the sink, where the end of its connection is
+    /// not observed.
     package var sinkDrain = Duration.milliseconds(10)
-    /// How long an operation may show no sign of life.
+    /// Time limit of an operation without a sign of life.
     package var stall = Duration.seconds(60)
-    /// How long a cancelled attempt may go on before its process is killed.
+    /// Time limit of a cancelled attempt before its process is killed.
     package var cancelGrace = Duration.seconds(10)
-    /// How long a pool may have no worker before its tasks are refused.
+    /// Time a pool may have no worker before its tasks are refused.
     package var poolAbsence = Duration.seconds(5)
-    /// How long a command may wait for the log.
+    /// Time limit of a command's commit.
     package var commitWait = Duration.seconds(3)
 
-    /// The times every site uses.
+    /// The time limits of every site.
     package init() {}
 }
 
-/// What the hub has counted since its start, beside what the dispatcher has.
+/// Counters since the hub's start, beside the dispatcher's.
 struct HubCounters {
     var staleResultCount = 0
     var lostWorkerCount = 0

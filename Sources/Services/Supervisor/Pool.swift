@@ -13,12 +13,12 @@ struct Pool: Sendable {
     /// In the order in which they came.
     private(set) var workers: [DispatchWorker] = []
     private(set) var counters = Dispatcher.Counters()
-    /// Whether workers die of what they are given; nil until one did.
+    /// Whether workers die of their tasks; nil until one has died.
     private(set) var health: PoolHealth?
     private var queue = TaskQueue()
-    /// Those of the waiting tasks that take long, as a worker has found.
+    /// Queued tasks that a worker has classified as long-running.
     private var longQueue = TaskQueue()
-    /// Those that are tried alone.
+    /// Queued tasks that are tried alone.
     private var suspects = TaskQueue()
     /// Waiting or unconfirmed tasks whose clients no longer wait.
     private var over: Set<UInt64> = []
@@ -28,14 +28,13 @@ struct Pool: Sendable {
     private var lastServed: Int64
     private var actions: [Dispatcher.Action] = []
 
-    /// How long a task must have waited at its worker before it is recalled: several times the way
-    /// there and back, so that what a busy pool will have done in a moment stays where it is.
+    /// Minimum time a task has waited at its worker before a recall: several round trips, so that a
+    /// busy pool keeps the tasks it is about to finish.
     static let recallAge = Duration.milliseconds(2)
-    /// How long a straight answer may take before the worker is asked whether it has given it.
+    /// Time limit of a direct answer before the worker is asked about it.
     static let inquiryAge = Duration.milliseconds(500)
-    /// Workers that take fewer tasks at once answer by the hub: what comes straight gives its
-    /// credit back a millisecond or two later, for which a worker that waits for each credit would
-    /// stand still.
+    /// Minimum capacity of a worker for direct answers: those return their credit a millisecond or
+    /// two later, during which a worker with less credit would be idle.
     static let straightCapacity = 8
 
     init(
@@ -47,7 +46,7 @@ struct Pool: Sendable {
         lastServed = now
     }
 
-    /// Tasks no worker has.
+    /// Number of queued tasks.
     var waitingCount: Int { queue.count + longQueue.count + suspects.count }
 
     func isResting(at now: Int64) -> Bool { health.map { $0.restLeft(at: now) > 0 } ?? false }
@@ -139,8 +138,8 @@ struct Pool: Sendable {
         }
     }
 
-    /// A task that waits is not begun; a worker that has it is told to stop, and its credit comes
-    /// back with its answer.
+    /// A queued task is dropped; a running one is cancelled at its worker, and its credit returns
+    /// with the answer.
     private mutating func abandon(_ serial: UInt64) {
         counters.abandoned += 1
         for index in workers.indices {
@@ -153,7 +152,7 @@ struct Pool: Sendable {
         over.insert(serial)
     }
 
-    /// The client of a straight task has its answer.
+    /// The client of a task has received its direct answer.
     private mutating func taken(_ serial: UInt64, _ question: UUID, _ now: Int64) {
         for index in workers.indices {
             if workers[index].unconfirmed[question]?.serial == serial {
@@ -167,13 +166,13 @@ struct Pool: Sendable {
                 pool.actions.append(.forget(serial: serial))
             }
         }
-        // It waits anew, or is done anew, because its worker died after the answer.
+        // It is queued again because its worker died after the answer, or is running again.
         over.insert(serial)
     }
 
     // MARK: Out
 
-    /// Gives waiting tasks to workers with credit.
+    /// Dispatches queued tasks to workers with credit.
     private mutating func dispatch(_ now: Int64) {
         guard !isResting(at: now) else { return }
         let kept = suspects.isEmpty ? nil : trySuspects(now)
@@ -192,10 +191,10 @@ struct Pool: Sendable {
         }
     }
 
-    /// A worker that is at work and will have done what it has before another would have woken up;
-    /// the one with most to do, so that the others may sleep.
+    /// A busy worker that will finish its tasks before another would have woken up; the busiest
+    /// one, so that the others may sleep.
     ///
-    /// Where it turns out otherwise an idle worker gets the task after all (``recall(_:)``).
+    /// If the estimate is wrong, an idle worker gets the task by recall (``recall(_:)``).
     private mutating func awake(except kept: UUID?, _ now: Int64) -> Int? {
         var busiest: Int?
         for (index, worker) in workers.enumerated()
@@ -209,7 +208,7 @@ struct Pool: Sendable {
         return busiest
     }
 
-    /// The worker with the most room; none without credit, whose lane may be full.
+    /// The worker with the most room; nil if all are without credit, since their lanes may be full.
     private func freest(except kept: UUID?, _ room: (DispatchWorker) -> (Int, Int)) -> Int? {
         var best: (index: Int, room: (Int, Int))?
         for (index, worker) in workers.enumerated()
@@ -235,7 +234,7 @@ struct Pool: Sendable {
                 "no \(pool.processName) had time for the request within its limit of "
                     + "\(task.limitMilliseconds) ms; "
                     + (isResting(at: now)
-                        ? "its processes keep dying of what they are given and get nothing for a while"
+                        ? "its processes keep dying of their tasks, and the pool rests"
                         : "it was not begun")))
     }
 
@@ -253,7 +252,7 @@ struct Pool: Sendable {
                 milliseconds: task.timeLeft(at: now)))
     }
 
-    /// Whether the client can be answered straight, and nothing else needs the answer.
+    /// Whether the client can be answered directly, and the answer is not needed here.
     private func mayAnswerStraight(_ task: DispatchedTask, _ worker: DispatchWorker) -> Bool {
         guard task.offersStraight, !task.isSuspect, worker.capacity >= Self.straightCapacity,
             !(isShown && pool == .identify)
@@ -274,7 +273,7 @@ struct Pool: Sendable {
 
     // MARK: Back
 
-    /// Takes a task off a worker for `body`, and dispatches; counts one that is not known.
+    /// Takes a task off a worker for `body`, and dispatches; counts an unknown task.
     private mutating func withTask(
         _ id: UUID, of instance: UUID, _ now: Int64,
         _ body: (inout Pool, Int, DispatchedTask) -> Void
@@ -290,7 +289,7 @@ struct Pool: Sendable {
         becameFreer(index, by: task, now)
     }
 
-    /// A worker has done a task.
+    /// Completes a task of a worker.
     private mutating func finish(_ task: DispatchedTask, at index: Int) {
         workers[index].returnCredit(of: task)
         workers[index].doneCount += 1
@@ -301,7 +300,7 @@ struct Pool: Sendable {
     private mutating func refused(_ id: UUID, _ isLong: Bool, _ instance: UUID, _ now: Int64) {
         guard let index = index(of: instance) else { return }
         guard var task = workers[index].tasks.removeValue(forKey: id) else {
-            // The refusal of an unknown task says that the credit was wrong: it is not given back.
+            // The refusal of an unknown task means that the credit was wrong: it is not returned.
             if !isLong {
                 counters.late += 1
                 dispatch(now)
@@ -335,16 +334,15 @@ struct Pool: Sendable {
         dispatch(now)
     }
 
-    /// A task is over.
+    /// Handles the end of a task.
     ///
-    /// Where it was recalled in vain, what else waits at its worker may still be wanted by an idle
-    /// one.
+    /// After a recall in vain, an idle worker may still want the other tasks queued at the worker.
     private mutating func becameFreer(_ index: Int, by task: DispatchedTask, _ now: Int64) {
         dispatch(now)
         if workers[index].tasks.isEmpty || task.isRecalled { expectRecall() }
     }
 
-    /// Gives a task to another worker: it changes nothing, so it may be done twice.
+    /// Dispatches a task again: it has no side effects, so it may run twice.
     private mutating func redispatch(_ task: DispatchedTask) {
         if task.isCancelled || over.contains(task.serial) { return drop([task]) }
         counters.redispatched += 1
@@ -359,7 +357,7 @@ struct Pool: Sendable {
         putBack(task)
     }
 
-    /// Puts a task that its worker did not do in front of those that wait.
+    /// Puts a task that its worker did not run at the front of the queue.
     private mutating func putBack(_ task: DispatchedTask) {
         if task.isCancelled { return drop([task]) }
         if task.isSuspect {
@@ -377,7 +375,7 @@ struct Pool: Sendable {
         guard let index = index(of: worker.instance) else { return workers.append(worker) }
         let earlier = workers[index]
         workers[index] = worker
-        // What the lost lane of the same worker carried.
+        // Tasks outstanding on the lost lane of the same worker.
         for task in Self.inOrder(earlier.tasks.values) + Self.inOrder(earlier.unconfirmed.values) {
             redispatch(task)
         }
@@ -415,8 +413,8 @@ struct Pool: Sendable {
             }
             self.health = health
         }
-        // Any of them can have been its death. The last is put back first, so that the oldest
-        // stands in front.
+        // Any of them may have caused the death. The last is put back first, so that the oldest is
+        // at the front.
         for var task in tasks.reversed() {
             if isDeath {
                 task.deathCount += 1
@@ -430,7 +428,7 @@ struct Pool: Sendable {
 
     // MARK: Suspects
 
-    /// Gives each suspect to a worker that has nothing else to do, and nothing else to that worker.
+    /// Gives each suspect to an otherwise idle worker, which gets nothing else.
     ///
     /// Returns the worker that is left to become idle for the next suspect.
     private mutating func trySuspects(_ now: Int64) -> UUID? {
@@ -454,15 +452,15 @@ struct Pool: Sendable {
 
     // MARK: Recall
 
-    /// Where tasks wait at a worker, an idle one may want them in a moment.
+    /// Schedules a recall where tasks are queued at a worker that an idle one may want soon.
     private mutating func expectRecall() {
         guard !expectsRecall, workers.contains(where: { $0.waitingCount > 0 }) else { return }
         expectsRecall = true
         actions.append(.recallLater)
     }
 
-    /// Asks the worker with most waiting tasks for half of them, the oldest, where another one is
-    /// idle.
+    /// Recalls the older half of the tasks queued at the worker with the most of them, if another
+    /// is idle.
     private mutating func recall(_ now: Int64) {
         guard queue.isEmpty, suspects.isEmpty, !isResting(at: now) else { return }
         let idle = workers.filter { $0.takesWork && $0.tasks.isEmpty }
@@ -511,7 +509,7 @@ struct Pool: Sendable {
         for index in workers.indices { inquire(index, now) }
     }
 
-    /// A client that stands still says nothing, and must not keep a worker's credit.
+    /// A stalled client confirms nothing, and must not hold a worker's credit.
     private mutating func inquire(_ index: Int, _ now: Int64) {
         let limit = now - Self.inquiryAge.wholeNanoseconds
         for (id, task) in workers[index].tasks

@@ -8,22 +8,21 @@ internal import Jobs
 package import Logging
 package import Site
 
-/// The hub of a site: gives interactive tasks and the chunks of jobs to workers, and records what
-/// becomes of jobs.
+/// The hub of a site: dispatches interactive tasks and chunks of jobs to workers, and records the
+/// progress of jobs.
 ///
-/// It opens headers, never the payload of a task. A chunk's lease is committed before its worker
-/// hears of it, its result before the worker may forget it; so the supervisor, like any worker, can
-/// be killed at any moment.
+/// It decodes headers, never the payload of a task. A chunk's lease is committed before it is sent
+/// to its worker, its result before the worker may discard it; so the supervisor, like any worker,
+/// can be killed at any moment.
 package final class Supervisor: Sendable {
     private let hub: Hub
 
     /// Opens `sup.req`, `sup.sink` and `sup.live` and begins to serve; jobs follow once the log has
     /// been read.
     ///
-    /// `onFault` is called, on the bus thread, when it must not go on: somebody else writes jobs,
-    /// or the log holds what this build cannot follow. Throws `Failure` (`conflict`) when another
-    /// process serves the endpoints. `pace` says how often the jobs are written down, to be found
-    /// at the next start.
+    /// `onFault` is called, on the bus thread, when the supervisor must end: another process writes
+    /// jobs, or the log holds events unknown to this build. Throws `Failure` (`conflict`) when
+    /// another process serves the endpoints. `pace` sets the frequency of snapshots of the jobs.
     package init(
         site: Site, bus: BusThread, logger: Logger, timing: SupervisorTiming = SupervisorTiming(),
         pace: SnapshotPace = .usual, onFault: @escaping @Sendable (Failure) -> Void
@@ -37,16 +36,16 @@ package final class Supervisor: Sendable {
         try await hub.start()
     }
 
-    /// Takes nothing new, and waits until workers owe nothing, at most `limit`.
+    /// Refuses new work, and waits until nothing is outstanding at workers, at most `limit`.
     ///
-    /// Attempts still running then are adopted by the next supervisor; what is left is returned and
-    /// logged.
+    /// Attempts still running then are adopted by the next supervisor; the remainder is returned
+    /// and logged.
     @discardableResult
     package func drain(limit: Duration = .seconds(30)) async -> DrainSummary {
         await hub.drain(limit: limit)
     }
 
-    /// What has been counted since the start, by name.
+    /// Counters since the start, by name.
     package func counts() async -> [String: Int] { await hub.counts }
 }
 

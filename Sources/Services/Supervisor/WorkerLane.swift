@@ -6,17 +6,17 @@ internal import CairnModel
 internal import FoundationEssentials
 internal import Jobs
 
-/// A worker as the hub knows it: its lane, and the chunks that it has been given; the hub's alone.
+/// The hub's view of a worker: its lane and its leased chunks; used by the hub only.
 final class WorkerLane {
-    /// A chunk it holds the lease of.
+    /// A chunk leased to the worker.
     struct HeldChunk: Sendable {
         let held: HeldAttempt
-        /// When it was given to the worker; monotonic nanoseconds.
+        /// When it was sent to the worker; monotonic nanoseconds.
         let since: Int64
         var watch: AttemptWatch
-        /// Whether it was told to stop because it showed no sign of life.
+        /// Whether it was cancelled because it showed no sign of life.
         var isStalled = false
-        /// Whether its result has come; it is being recorded.
+        /// Whether its result has arrived and is being recorded.
         var isReported = false
         /// Whether it takes up one of the worker's chunk slots.
         var occupiesSlot = true
@@ -37,20 +37,19 @@ final class WorkerLane {
     var watch: BusThread.Watch?
     var isConnected = true
     var hasExited = false
-    /// Whether its connection to the sink has ended and everything that came over it has been
-    /// taken.
+    /// Whether its connection to the sink has ended and all messages from it have been processed.
     var isHeardOut = false
     /// Whether it has answered since its lane was opened.
     var isReady = false
     var isDraining: Bool
     var chunkCredit: Int
-    /// Chunks it has, by lease.
+    /// Its chunks, by lease.
     var chunks: [UUID: HeldChunk] = [:]
-    /// Chunks it has done.
+    /// Number of chunks completed.
     var doneCount = 0
     /// Monotonic nanoseconds of its last message.
     var lastHeard: Int64
-    /// Since when it says hello although it has been welcomed.
+    /// Since when it has repeated its hello in spite of the welcome.
     var unheardSince: Int64?
 
     init(
@@ -80,11 +79,11 @@ final class WorkerLane {
     }
 }
 
-/// A process that fell silent and was given up, but not seen to end: it may wake up and go on
-/// writing.
+/// A process that fell silent and was given up, but whose end was not observed: it may resume and
+/// write.
 struct UnreapedWorker: Sendable {
     let processID: Int32
     let watch: BusThread.Watch
-    /// The jobs whose attempts it may still be working on.
+    /// The jobs of the attempts it may still be running.
     var attempts: [UUID: JobID]
 }

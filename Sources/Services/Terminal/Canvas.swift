@@ -6,17 +6,17 @@ package import Geometry
 /// A drawing of dots in Unicode's braille characters: two by four dots in every character cell.
 ///
 /// Dot (0, 0) is the top left; x grows to the right, y downwards. Every method clips: coordinates
-/// may lie anywhere, and those that are not finite draw nothing. A cell has one colour, that of its
+/// may be anywhere, and those that are not finite draw nothing. A cell has one colour, that of its
 /// last dot.
 package struct Canvas: Hashable, Sendable {
-    /// Character cells across.
+    /// Width in character cells.
     package let columns: Int
-    /// Character cells down.
+    /// Height in character cells.
     package let rows: Int
     private var masks: [UInt8]
     private var colours: [UInt8]
 
-    /// An empty canvas; sizes outside 0…1,000 are brought inside.
+    /// An empty canvas; sizes are clamped to 0…1,000.
     package init(columns: Int, rows: Int) {
         self.columns = min(max(columns, 0), 1000)
         self.rows = min(max(rows, 0), 1000)
@@ -24,9 +24,9 @@ package struct Canvas: Hashable, Sendable {
         colours = masks
     }
 
-    /// Dots across.
+    /// Width in dots.
     package var width: Int { columns * 2 }
-    /// Dots down.
+    /// Height in dots.
     package var height: Int { rows * 4 }
 
     /// Bits of the braille block by place in the cell, column by column.
@@ -38,7 +38,6 @@ package struct Canvas: Hashable, Sendable {
         return masks[(y >> 2) * columns + (x >> 1)] & Self.bits[(x & 1) * 4 + (y & 3)] != 0
     }
 
-    /// Sets one dot.
     package mutating func dot(x: Int, y: Int, colour: UInt8) {
         guard 0..<width ~= x, 0..<height ~= y else { return }
         let cell = (y >> 2) * columns + (x >> 1)
@@ -46,7 +45,7 @@ package struct Canvas: Hashable, Sendable {
         colours[cell] = colour
     }
 
-    /// Sets the dot that holds the coordinate.
+    /// Sets the dot that contains the coordinate.
     package mutating func point(_ at: Coordinate, colour: UInt8) {
         guard at.isFinite, at.x >= 0, at.y >= 0, at.x < Double(width), at.y < Double(height) else {
             return
@@ -54,7 +53,7 @@ package struct Canvas: Hashable, Sendable {
         dot(x: Int(at.x), y: Int(at.y), colour: colour)
     }
 
-    /// A straight line: the dots of Bresenham's line between the dots of its clipped ends.
+    /// A straight line: Bresenham's line between the dots of its clipped ends.
     package mutating func line(from start: Coordinate, to end: Coordinate, colour: UInt8) {
         guard let (first, last) = Clipping.clip(from: start, to: end, to: bounds) else { return }
         var (x, y) = (dotIndex(first.x, width), dotIndex(first.y, height))
@@ -77,7 +76,7 @@ package struct Canvas: Hashable, Sendable {
         }
     }
 
-    /// The lines between neighbouring coordinates; a single one is a point.
+    /// A polyline; a single coordinate is a point.
     package mutating func path(_ coordinates: [Coordinate], colour: UInt8) {
         if coordinates.count == 1 { point(coordinates[0], colour: colour) }
         for (start, end) in zip(coordinates, coordinates.dropFirst()) {
@@ -86,7 +85,7 @@ package struct Canvas: Hashable, Sendable {
     }
 
     /// Fills the inside of closed rings, even-odd, at dot centres; with `isSparse` every second dot
-    /// in every second row, so that what lies below shows through.
+    /// in every second row, so that layers below remain visible.
     package mutating func fill(_ rings: [[Coordinate]], colour: UInt8, isSparse: Bool = false) {
         let envelope = Shape.polygon(rings: rings).envelope
         guard envelope.isFinite, envelope.intersects(bounds) else { return }
@@ -101,7 +100,7 @@ package struct Canvas: Hashable, Sendable {
         }
     }
 
-    /// Where the rings cross the horizontal line at `y`, ascending.
+    /// Intersections of the rings with the horizontal line at `y`, ascending.
     private static func crossings(of rings: [[Coordinate]], at y: Double) -> [Double] {
         var found: [Double] = []
         for ring in rings {

@@ -3,10 +3,10 @@
 
 package import Geometry
 
-/// Cuts lines to a rectangle.
+/// Clips lines to a rectangle.
 package enum Clipping {
-    /// The part of a straight line inside a closed rectangle (Liang and Barsky's method); nil when
-    /// no part is, when an end is not finite, or when the rectangle is empty.
+    /// The part of a straight line inside a closed rectangle (Liang–Barsky); nil for no part, a
+    /// non-finite end, or an empty rectangle.
     package static func clip(
         from start: Coordinate, to end: Coordinate, to bounds: Envelope
     ) -> (Coordinate, Coordinate)? {

@@ -4,7 +4,7 @@
 package import CairnModel
 
 extension AttributeValue {
-    /// The value as a person reads it; null is empty, a moment is ISO 8601 in UTC.
+    /// The value as text; null is empty, a moment is ISO 8601 in UTC.
     package var displayText: String {
         switch self {
         case .null: ""
@@ -63,7 +63,7 @@ extension Timestamp {
 }
 
 extension Double {
-    /// Rounded to so many decimals, without trailing zeros; `nan` and `inf` as they are.
+    /// Rounded to that many decimals, without trailing zeros; `nan` and `inf` unchanged.
     package func displayText(decimals: Int) -> String {
         guard isFinite, abs(self) < 1e15 else { return String(self) }
         let scale = (0..<max(0, decimals)).reduce(1.0) { factor, _ in factor * 10 }

@@ -4,7 +4,7 @@
 package import CairnModel
 
 extension RecordedEvent {
-    /// What happened, in a few words; events this build does not know show their type alone.
+    /// The event in a few words; an event unknown to this build by its type alone.
     package var summary: String {
         if stream.category == "map", let event = try? MapEvent(self.event) { return event.summary }
         if stream.category == "job", let event = try? JobEvent(self.event) { return event.summary }
@@ -21,7 +21,7 @@ extension RecordedEvent {
 }
 
 extension MapEvent {
-    /// What happened, in a few words.
+    /// The event in a few words.
     package var summary: String {
         switch self {
         case .created: "map created"
@@ -78,7 +78,7 @@ extension MapEvent {
 }
 
 extension LayerSource {
-    /// What it is, in a few words.
+    /// The source in a few words.
     package var summary: String {
         switch self {
         case .dataset(let content), .raster(let content): "\(content.rawValue.prefix(8))"
@@ -92,7 +92,7 @@ extension LayerSource {
 }
 
 extension JobEvent {
-    /// What happened, in a few words.
+    /// The event in a few words.
     package var summary: String {
         switch self {
         case .submitted(let event): "job submitted: \(event.submission.kind.rawValue)"

@@ -4,45 +4,39 @@
 package import CairnModel
 package import Geometry
 
-/// Which features of one layer are wanted for drawing.
+/// A query for the features of one layer for drawing.
 package struct FeatureQuery: Hashable, Sendable {
-    /// The map.
     package var map: MapName
-    /// The layer.
     package var layer: LayerID
-    /// What the layer was made of when the question was asked; an answer to another make is
-    /// useless.
+    /// Version of the layer at the time of the query; an answer to another version is discarded.
     package var make: LayerMake
     /// The rectangle of interest, in the map's spatial reference.
     package var extent: Envelope
-    /// How far a generalised line may leave the true one, in map units.
+    /// Tolerance of generalised lines, in map units.
     package var offset: Double
-    /// The map as of this sequence number; nil: now.
+    /// The map as of this sequence number; nil for the present.
     package var at: Int64?
-    /// How often an answer that was cut has been asked again in quarters.
+    /// Number of subdivisions of a truncated answer that led to this query.
     package var depth: Int
 }
 
-/// What decides a layer's features: when it changes, features have to be fetched again.
+/// The properties that determine a layer's features: a change makes a new fetch necessary.
 package struct LayerMake: Hashable, Sendable {
-    /// Where the features come from.
     package var source: LayerSource
-    /// Which of them are shown.
+    /// Filter of the features.
     package var definition: String?
     /// The map's spatial reference, in which they are drawn.
     package var spatialReference: SpatialReference
 }
 
-/// A feature as it is drawn.
+/// A feature for drawing.
 package struct DrawnFeature: Hashable, Sendable {
-    /// Its object id.
     package var objectID: Int64
-    /// Its display value, where known.
+    /// Its display value, if known.
     package var label: String?
     /// Its generalised geometry, in the map's spatial reference.
     package var shape: Shape
 
-    /// Makes a feature.
     package init(objectID: Int64, label: String?, shape: Shape) {
         self.objectID = objectID
         self.label = label
@@ -50,38 +44,38 @@ package struct DrawnFeature: Hashable, Sendable {
     }
 }
 
-/// The features kept for drawing one layer: a rough whole and the detail of where one looks.
+/// Cached features of one layer: a coarse overview and the detail of the current view.
 struct FeatureStore: Sendable {
-    /// At most so many coordinates are kept for one layer and level.
+    /// Maximum number of cached coordinates per layer and level.
     static let coordinateLimit = 600_000
-    /// Answers that were cut are asked again in quarters at most so deep.
+    /// Maximum depth of subdivision of truncated answers.
     static let depthLimit = 5
-    /// At most so many questions are asked for one level.
+    /// Maximum number of queries per level.
     static let questionLimit = 100
 
-    /// Features that were fetched for one rectangle at one resolution.
+    /// Features fetched for one rectangle at one resolution.
     struct Level: Sendable {
         var query: FeatureQuery
         var features: [DrawnFeature] = []
         var coordinateCount = 0
         var known: Set<Int64> = []
-        /// Quarters still to come.
+        /// Number of outstanding queries.
         var openCount = 1
-        /// Questions asked so far.
+        /// Number of queries so far.
         var askedCount = 1
-        /// Whether features are missing for good.
+        /// Whether features are permanently missing.
         var isCut = false
-        /// Whether no more coordinates are taken.
+        /// Whether the limit of coordinates is reached.
         var isFull = false
     }
 
     private(set) var overview: Level?
     private(set) var detail: Level?
     private(set) var loading: Level?
-    /// The last failure, until an answer comes.
+    /// The last failure, until the next answer.
     private(set) var failure: Failure?
 
-    /// Forgets what belongs to another make of the layer.
+    /// Discards the features of another version of the layer.
     mutating func keepOnly(_ make: LayerMake, at: Int64?) {
         func isKept(_ level: Level) -> Bool { level.query.make == make && level.query.at == at }
         if let level = overview, !isKept(level) { overview = nil }
@@ -89,8 +83,8 @@ struct FeatureStore: Sendable {
         if let level = loading, !isKept(level) { loading = nil }
     }
 
-    /// The question to ask so that `view` can be drawn at `offset`; nil when nothing is missing or
-    /// an answer is still on its way.
+    /// The query needed to draw `view` at `offset`; nil when nothing is missing or an answer is
+    /// outstanding.
     mutating func query(for wanted: FeatureQuery, view: Envelope) -> FeatureQuery? {
         guard loading == nil, failure == nil else { return nil }
         for level in [detail, overview].compactMap({ $0 })
@@ -101,10 +95,10 @@ struct FeatureStore: Sendable {
         return wanted
     }
 
-    /// Lets questions be asked again after a failure.
+    /// Permits queries again after a failure.
     mutating func forgive() { failure = nil }
 
-    /// Takes an answer, in part or whole; returns further questions.
+    /// Takes a complete or truncated answer; returns further queries.
     mutating func take(
         _ features: [DrawnFeature], isCut: Bool, for query: FeatureQuery
     ) -> [FeatureQuery] {
@@ -136,7 +130,7 @@ struct FeatureStore: Sendable {
         return further
     }
 
-    /// Takes a refusal: what has come so far is kept, and nothing is asked until something changes.
+    /// Takes a failure: received features are kept, and queries pause until something changes.
     mutating func take(_ failure: Failure, for query: FeatureQuery) {
         guard var level = loading, level.query.make == query.make else { return }
         self.failure = failure
@@ -158,8 +152,8 @@ struct FeatureStore: Sendable {
         }
     }
 
-    /// The level that draws `view` best: one that covers it, else whatever there is, the level that
-    /// is just coming in included.
+    /// The best levels to draw `view`: one that covers it, else all that exist, including the one
+    /// being fetched.
     func best(for view: Envelope) -> [Level] {
         if let detail, detail.query.extent.contains(view) { return [detail] }
         if let overview, overview.query.extent.contains(view) {
@@ -170,7 +164,7 @@ struct FeatureStore: Sendable {
 }
 
 extension FeatureQuery {
-    /// The same question for the four quarters of its rectangle.
+    /// The query for each of the four quarters of its rectangle.
     var quarters: [FeatureQuery] {
         let middle = extent.center
         let columns = [(extent.minX, middle.x), (middle.x, extent.maxX)]
@@ -188,14 +182,14 @@ extension FeatureQuery {
 }
 
 extension Envelope {
-    /// Whether the other lies inside or on the border; an empty one always does.
+    /// Whether the other envelope is inside or on the border; true for an empty one.
     func contains(_ other: Envelope) -> Bool {
         other.isEmpty
             || (minX <= other.minX && minY <= other.minY && other.maxX <= maxX
                 && other.maxY <= maxY)
     }
 
-    /// The common part; empty when there is none.
+    /// The intersection; empty if they are disjoint.
     func intersection(_ other: Envelope) -> Envelope {
         Envelope(
             minX: max(minX, other.minX), minY: max(minY, other.minY), maxX: min(maxX, other.maxX),

@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-/// How a cell looks.
+/// Appearance of a cell.
 package struct Style: Hashable, Sendable {
-    /// A colour of the 256-colour palette; nil for the terminal's own.
+    /// A colour of the 256-colour palette; nil for the terminal's default.
     package var foreground: UInt8?
-    /// A colour of the 256-colour palette; nil for the terminal's own.
+    /// A colour of the 256-colour palette; nil for the terminal's default.
     package var background: UInt8?
-    /// Heavier.
     package var isBold: Bool
-    /// Fainter.
     package var isDim: Bool
-    /// Foreground and background exchanged.
+    /// Whether foreground and background are swapped.
     package var isReversed: Bool
 
-    /// Makes a style; without arguments, the terminal's own.
+    /// Makes a style; by default the terminal's own.
     package init(
         foreground: UInt8? = nil, background: UInt8? = nil, isBold: Bool = false,
         isDim: Bool = false, isReversed: Bool = false
@@ -26,24 +24,20 @@ package struct Style: Hashable, Sendable {
         self.isReversed = isReversed
     }
 
-    /// The terminal's own.
+    /// The terminal's default style.
     package static let plain = Style()
-    /// Heavier.
     package static let bold = Style(isBold: true)
-    /// Fainter.
     package static let dim = Style(isDim: true)
-    /// Foreground and background exchanged.
+    /// Foreground and background swapped.
     package static let reversed = Style(isReversed: true)
 }
 
 /// One character cell.
 package struct Cell: Hashable, Sendable {
-    /// What is shown; nil for the further columns of a character that has several.
+    /// The character; nil for the further columns of a wide one.
     package var character: Character?
-    /// How.
     package var style: Style
 
-    /// Makes a cell.
     package init(_ character: Character?, _ style: Style = .plain) {
         self.character = character
         self.style = style
@@ -55,13 +49,11 @@ package struct Cell: Hashable, Sendable {
 
 /// A rectangle of cells, columns and rows counted from the top left.
 package struct Area: Hashable, Sendable {
-    /// The first column.
     package var column: Int
-    /// The first row.
     package var row: Int
-    /// How many columns; ≥ 0.
+    /// Number of columns; ≥ 0.
     package var columns: Int
-    /// How many rows; ≥ 0.
+    /// Number of rows; ≥ 0.
     package var rows: Int
 
     /// Makes an area; negative sizes become 0.
@@ -72,37 +64,37 @@ package struct Area: Hashable, Sendable {
         self.rows = max(0, rows)
     }
 
-    /// Whether the cell lies inside.
+    /// Whether the cell is inside.
     package func contains(column: Int, row: Int) -> Bool {
         self.column..<self.column + columns ~= column && self.row..<self.row + rows ~= row
     }
 
-    /// The same area without its first and last rows and columns.
+    /// The area without its first and last rows and columns.
     package var inset: Area {
         Area(column: column + 1, row: row + 1, columns: columns - 2, rows: rows - 2)
     }
 }
 
-/// What the whole terminal shows at one moment.
+/// The complete content of the terminal at one moment.
 package struct Frame: Hashable, Sendable {
-    /// Columns; 1…1,000.
+    /// Number of columns; 1…1,000.
     package let columns: Int
-    /// Rows; 1…1,000.
+    /// Number of rows; 1…1,000.
     package let rows: Int
-    /// Row after row.
+    /// The cells in row-major order.
     package private(set) var cells: [Cell]
 
-    /// A blank frame; sizes outside 1…1,000 are brought inside.
+    /// A blank frame; sizes are clamped to 1…1,000.
     package init(columns: Int, rows: Int) {
         self.columns = min(max(columns, 1), 1000)
         self.rows = min(max(rows, 1), 1000)
         cells = Array(repeating: .blank, count: self.columns * self.rows)
     }
 
-    /// All of it.
+    /// The area of the whole frame.
     package var area: Area { Area(column: 0, row: 0, columns: columns, rows: rows) }
 
-    /// The cell there; writing outside the frame does nothing, reading gives a blank.
+    /// The cell there; outside the frame, writes have no effect and reads return a blank.
     package subscript(column: Int, row: Int) -> Cell {
         get {
             area.contains(column: column, row: row) ? cells[row * columns + column] : .blank
@@ -115,7 +107,7 @@ package struct Frame: Hashable, Sendable {
         }
     }
 
-    /// Blanks the whole of a sign that has the cell among its columns, where those are several.
+    /// Blanks all columns of the wide character that covers the cell.
     private mutating func clearSign(at index: Int, row: Int) {
         var first = index
         while cells[first].character == nil, first > row * columns { first -= 1 }
@@ -127,7 +119,8 @@ package struct Frame: Hashable, Sendable {
         if first != index || next > first + 1 { cells[first] = Cell(" ", cells[first].style) }
     }
 
-    /// Writes one line from `column` on, cut at `limit` columns and at the frame, made displayable.
+    /// Writes one line of displayable text from `column` on, cut at `limit` columns and at the
+    /// frame.
     ///
     /// Returns the column after the last one written.
     @discardableResult
@@ -150,7 +143,6 @@ package struct Frame: Hashable, Sendable {
         return at
     }
 
-    /// Blanks an area.
     package mutating func clear(_ area: Area, style: Style = .plain) {
         for row in area.row..<area.row + area.rows {
             for column in area.column..<area.column + area.columns {
@@ -182,7 +174,7 @@ package struct Frame: Hashable, Sendable {
         }
     }
 
-    /// The characters alone, one line per row, spaces at the ends of lines left out.
+    /// The characters as text, one line per row, without trailing spaces.
     package var text: String {
         (0..<rows).map { row in
             var line = ""

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-/// Turns frames into the bytes that change a terminal from the last frame to the next.
+/// Encodes the difference between consecutive frames as terminal output.
 package struct FrameWriter: Sendable {
     private let usesColour: Bool
     private var shown: Frame?
@@ -11,10 +11,10 @@ package struct FrameWriter: Sendable {
     /// Without colour, bold, faint and reversed are still used.
     package init(usesColour: Bool) { self.usesColour = usesColour }
 
-    /// Forgets what is shown, so that the next frame is written whole.
+    /// Forgets the last frame, so that the next one is written completely.
     package mutating func reset() { shown = nil }
 
-    /// The bytes for `frame`: everything after a change of size, otherwise only cells that differ.
+    /// The bytes for `frame`: all cells after a change of size, otherwise only changed ones.
     package mutating func bytes(for frame: Frame) -> [UInt8] {
         var output: [UInt8] = []
         let old = shown.flatMap { $0.columns == frame.columns && $0.rows == frame.rows ? $0 : nil }
@@ -42,14 +42,15 @@ package struct FrameWriter: Sendable {
                 style = cell.style
             }
             output += String(character).utf8
-            // Not all terminals count marks alike: the next sign is put where it belongs.
+            // Terminals disagree on the width of marks: the next character is positioned
+            // explicitly.
             cursor =
                 character.unicodeScalars.count > 1
                 ? -1 : column + TextWidth.columns(of: character)
         }
     }
 
-    /// The SGR sequence that sets exactly this style.
+    /// The SGR sequence for exactly this style.
     private func code(_ style: Style) -> String {
         var codes = ["0"]
         if style.isBold { codes.append("1") }

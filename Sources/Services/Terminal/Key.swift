@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-/// What a user does at a terminal.
+/// A user's input at a terminal.
 package enum Key: Hashable, Sendable {
     /// A printable character.
     case character(Character)
@@ -13,12 +13,12 @@ package enum Key: Hashable, Sendable {
     case shiftUp, shiftDown, shiftLeft, shiftRight
     /// F1–F12.
     case function(Int)
-    /// The left button went down on the cell, counted from 0 at the top left.
+    /// The left button was pressed on the cell, counted from 0 at the top left.
     case click(column: Int, row: Int)
-    /// The wheel turned on the cell, away from the user.
+    /// The wheel was turned on the cell, away from the user.
     case wheelUp(column: Int, row: Int)
-    /// The wheel turned on the cell, towards the user.
+    /// The wheel was turned on the cell, towards the user.
     case wheelDown(column: Int, row: Int)
-    /// Text from the clipboard, at most 4,096 bytes of it; control characters are left out.
+    /// Pasted text, at most 4,096 bytes of it, without control characters.
     case paste(String)
 }

@@ -1,24 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-/// Turns a terminal's bytes into keys: UTF-8, the CSI and SS3 sequences of xterm, SGR mouse reports
+/// Decodes a terminal's bytes to keys: UTF-8, the CSI and SS3 sequences of xterm, SGR mouse reports
 /// (mode 1006) and bracketed paste (mode 2004).
 ///
-/// Bytes may be cut anywhere. What no rule knows is swallowed whole, so that an unknown sequence
-/// never types letters; at most 4,096 bytes are held back.
+/// Input may be split anywhere. Unknown sequences are consumed completely, so that they never type
+/// letters; at most 4,096 bytes are buffered.
 package struct KeyDecoder: Sendable {
     private static let heldLimit = 4096
     private static let escape: UInt8 = 0x1B
     private var held: [UInt8] = []
     private var pasted: [UInt8]?
 
-    /// Starts with nothing held back.
     package init() {}
 
-    /// Whether bytes are held back that more bytes, or ``flush()``, will decide.
+    /// Whether bytes are buffered that need more bytes, or ``flush()``.
     package var isUndecided: Bool { !held.isEmpty }
 
-    /// The keys that are certain now.
+    /// The keys that are unambiguous so far.
     package mutating func decode(_ bytes: [UInt8]) -> [Key] {
         held += bytes
         var keys: [Key] = []
@@ -29,8 +28,7 @@ package struct KeyDecoder: Sendable {
         return keys
     }
 
-    /// The keys of what was held back, when no more bytes came in a while: a lone Esc is the Esc
-    /// key.
+    /// The keys of the buffered bytes after a pause in the input: a lone Esc is the Esc key.
     package mutating func flush() -> [Key] {
         defer { held.removeAll() }
         guard pasted == nil else { return [] }
@@ -38,7 +36,7 @@ package struct KeyDecoder: Sendable {
         return held.count == 1 ? [.escape] : []
     }
 
-    /// The number of bytes one key takes; nil when the bytes do not decide it yet.
+    /// The length of one key in bytes; nil while it is ambiguous.
     private mutating func step(at offset: Int, into keys: inout [Key]) -> Int? {
         let bytes = held[offset...]
         if pasted != nil { return pasteStep(bytes, into: &keys) }

@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-/// A line of text being typed, at most 200 characters.
+/// An edited line of text, at most 200 characters.
 struct LineEditor: Hashable, Sendable {
     private(set) var characters: [Character] = []
-    /// Where the next character goes.
+    /// Insertion point.
     private(set) var cursor = 0
 
-    /// The text.
     var text: String { String(characters) }
 
-    /// Replaces the text; the cursor goes to its end.
+    /// Replaces the text; the cursor moves to its end.
     mutating func set(_ text: String) {
         characters = Array(text.prefix(200))
         cursor = characters.count
     }
 
-    /// Takes an editing key; true when the text has changed.
+    /// Handles an editing key; true when the text has changed.
     mutating func handle(_ key: Key) -> Bool {
         let before = characters
         switch key {

@@ -7,8 +7,7 @@ package import CairnModel
 package enum ProgressBar {
     private static let eighths: [Character] = ["▏", "▎", "▍", "▌", "▋", "▊", "▉"]
 
-    /// A bar of `columns` cells, `percent` of them full; percentages outside 0…100 are brought
-    /// inside.
+    /// A bar of `columns` cells, filled to `percent`, which is clamped to 0…100.
     package static func text(percent: Double, columns: Int) -> String {
         let inside = percent.isFinite ? min(max(percent, 0), 100) : 0
         let filled = Int(inside / 100 * Double(columns * 8))

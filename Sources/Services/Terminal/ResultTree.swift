@@ -3,43 +3,41 @@
 
 package import CairnModel
 
-/// The results of an identify as a tree that can be folded: group, layer, feature, attribute.
+/// The results of an identify as a collapsible tree: group, layer, feature, attribute.
 package struct ResultTree: Sendable {
-    /// What a line stands for.
+    /// An entry of the tree.
     package enum Node: Hashable, Sendable {
         /// A group or layer.
         case layer(LayerID)
         /// A feature of a layer.
         case feature(LayerID, objectID: Int64)
-        /// An attribute, by its place among the feature's.
+        /// An attribute, by its index among the feature's.
         case attribute(LayerID, objectID: Int64, Int)
     }
 
-    /// One visible line.
+    /// A visible line.
     package struct Line: Hashable, Sendable {
-        /// What it stands for.
+        /// The entry on the line.
         package var node: Node
-        /// How deep it lies; the top is 0.
+        /// Depth in the tree; 0 at the top.
         package var depth: Int
-        /// Whether it can be folded, and if so whether it is open.
+        /// Whether the entry is expanded; nil for a leaf.
         package var isOpen: Bool?
-        /// The text.
         package var text: String
     }
 
-    /// What is shown; nil before the first identify.
+    /// The shown answer; nil before the first identify.
     package private(set) var answer: IdentifyAnswer?
     /// The visible lines, top first.
     package private(set) var lines: [Line] = []
-    /// Nodes whose fold differs from the usual: layers are open, features closed.
+    /// Nodes that differ from the default: layers expanded, features collapsed.
     private var toggled: Set<Node> = []
 
-    /// An empty tree.
     package init() {}
 
-    /// Shows another answer.
+    /// Shows an answer.
     ///
-    /// A single feature is opened at once.
+    /// A single feature is expanded at once.
     package mutating func show(_ answer: IdentifyAnswer) {
         self.answer = answer
         toggled = []
@@ -50,14 +48,14 @@ package struct ResultTree: Sendable {
         rebuild()
     }
 
-    /// Opens or closes a line's node; does nothing for attributes.
+    /// Expands or collapses a line's node; no effect on attributes.
     package mutating func toggle(_ index: Int) {
         guard lines.indices.contains(index), lines[index].isOpen != nil else { return }
         toggled.formSymmetricDifference([lines[index].node])
         rebuild()
     }
 
-    /// Opens (or closes) a line's node if it is not so already; returns whether anything changed.
+    /// Expands or collapses a line's node; returns whether that changed it.
     package mutating func setOpen(_ isOpen: Bool, at index: Int) -> Bool {
         guard lines.indices.contains(index), let now = lines[index].isOpen, now != isOpen else {
             return false
@@ -76,7 +74,7 @@ package struct ResultTree: Sendable {
         }
     }
 
-    /// The line above that holds the line; nil at the top.
+    /// The line of the parent; nil at the top.
     package func parent(of index: Int) -> Int? {
         guard lines.indices.contains(index) else { return nil }
         return lines[..<index].lastIndex { $0.depth < lines[index].depth }

@@ -5,12 +5,11 @@ package import CairnModel
 internal import Platform
 internal import Synchronization
 
-/// The process's terminal on a thread of its own: keys come in, frames go out.
+/// The process's terminal on a thread of its own: delivers keys, shows frames.
 ///
-/// Frames that come faster than the terminal takes them are passed over; the last one is always
-/// shown.
+/// Intermediate frames are skipped when the terminal is slow; the last one is always shown.
 package final class Screen: Sendable {
-    /// What the thread is asked to do.
+    /// Pending requests to the thread.
     private struct Orders {
         var frame: Frame?
         var isRedrawn = false
@@ -18,20 +17,19 @@ package final class Screen: Sendable {
         var isEnding = false
     }
 
-    /// A lone Esc is the key when nothing has followed it for so long.
+    /// Time without further bytes after which Esc is a key.
     private static let escapeMilliseconds = 40
     private let orders = Mutex(Orders())
     private let usesColour: Bool
     private let receive: @Sendable (Received) -> Void
     private let thread = Mutex<PinnedThread?>(nil)
 
-    /// What comes from the terminal.
+    /// Input of the terminal.
     package enum Received: Sendable {
-        /// The user did something.
         case key(Key)
-        /// The size is this now; also said once at the beginning.
+        /// The present size; also delivered once at the beginning.
         case size(columns: Int, rows: Int)
-        /// The terminal has gone, or the process was asked to end.
+        /// The terminal was closed, or a shutdown was requested.
         case ended
     }
 
@@ -60,16 +58,16 @@ package final class Screen: Sendable {
         }
     }
 
-    /// Shows a frame soon; any thread.
+    /// Shows a frame soon; callable on any thread.
     package func show(_ frame: Frame) { order { $0.frame = frame } }
 
-    /// Draws the last frame whole.
+    /// Redraws the last frame completely.
     package func redraw() { order { $0.isRedrawn = true } }
 
-    /// Hands the terminal back to the shell until the process is continued.
+    /// Returns the terminal to the shell until the process is continued.
     package func suspend() { order { $0.isSuspended = true } }
 
-    /// Puts the terminal back and waits until that is done.
+    /// Restores the terminal and waits until that is done.
     package func close() {
         order { $0.isEnding = true }
         thread.withLock { $0 }?.join()

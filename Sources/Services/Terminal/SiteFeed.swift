@@ -7,12 +7,12 @@ internal import CairnModel
 internal import MapState
 internal import Synchronization
 
-/// What happens in a site, as inputs of the view: events, heads, jobs' progress, whether the log
-/// answers.
+/// Changes of a site as inputs of the view: events, heads, progress of jobs, reachability of the
+/// log.
 ///
-/// It folds the maps on the way, so that reading them asks nobody.
+/// It folds the maps on the way, so that reading them needs no request.
 final class SiteFeed: Sendable {
-    /// How many past events the tail begins with.
+    /// Number of past events shown at the start.
     private static let tail: Int64 = 50
     private let client: CairnClient
     private let at: Int64?
@@ -21,7 +21,7 @@ final class SiteFeed: Sendable {
     private let follower: MapFollower
     private let subscription = Mutex<LogSubscription?>(nil)
 
-    /// Prepares a feed that begins with the maps as of `at`, or now; `send` must not block.
+    /// Prepares a feed that begins with the maps at `at`, or now; `send` must not block.
     init(
         client: CairnClient, at: Int64?, send: @escaping @Sendable (ViewInput) -> Void
     ) throws(Failure) {
@@ -32,7 +32,7 @@ final class SiteFeed: Sendable {
         follower = MapFollower(snapshots: client.mapSnapshots(log))
     }
 
-    /// Feeds until it is cancelled.
+    /// Runs until it is cancelled.
     func run() async {
         var isFirst = true
         while !Task.isCancelled {
@@ -64,7 +64,7 @@ final class SiteFeed: Sendable {
         }
     }
 
-    /// Reads what there is, then follows.
+    /// Reads the present state, then follows.
     private func begin() async throws(Failure) {
         let head = try await log.head().head
         try await follower.restore(from: log)
@@ -92,7 +92,7 @@ final class SiteFeed: Sendable {
         await readMaps(at: at)
     }
 
-    /// Sends the maps as of a sequence number, or now.
+    /// Sends the maps at a sequence number, or now.
     func readMaps(at: Int64?) async {
         do throws(Failure) {
             let state: MapsState
@@ -109,7 +109,7 @@ final class SiteFeed: Sendable {
         }
     }
 
-    /// Sends the jobs as the supervisor has them.
+    /// Sends the supervisor's jobs.
     func readJobs() async {
         do throws(Failure) {
             send(.jobs(try await client.jobs()))

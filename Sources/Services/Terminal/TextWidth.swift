@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-/// How many columns text takes on a terminal, and text made safe to show on one.
+/// Width of text in terminal columns, and text made safe for display.
 ///
 /// Terminals add up the columns of code points (`wcwidth` of the C library), or count what they
-/// draw as one sign; for some emoji the sums differ. Such a sign is shown in a form that all count
-/// alike (``agreed(_:)``).
+/// draw as one character; for some emoji the sums differ. Such a character is shown in a form that
+/// all count alike (``agreed(_:)``).
 package enum TextWidth {
-    /// 1 or more: the columns of one character as it is shown, by the code points that take any.
+    /// Columns of a character as it is shown, at least 1: the sum over its code points.
     ///
     /// Marks that take a column of their own count, as in the conjuncts of Indic scripts.
     package static func columns(of character: Character) -> Int {
@@ -15,11 +15,11 @@ package enum TextWidth {
         return max(1, agreed(character).unicodeScalars.reduce(0) { $0 + columns(of: $1) })
     }
 
-    /// 0, 1 or 2, as the C library's `wcwidth` has it.
+    /// 0, 1 or 2, equal to the C library's `wcwidth`.
     static func columns(of scalar: Unicode.Scalar) -> Int {
         let value = scalar.value
         if value < 0x300 { return 1 }
-        // Vowels and finals of Hangul stand in the cell of the syllable's first letter.
+        // Hangul vowels and finals share the cell of the syllable's first letter.
         if 0x1160...0x11FF ~= value || 0xD7B0...0xD7FF ~= value { return 0 }
         switch scalar.properties.generalCategory {
         case .nonspacingMark, .enclosingMark, .format: return 0
@@ -33,8 +33,8 @@ package enum TextWidth {
         return low < wide.count && wide[low].0 <= value ? 2 : 1
     }
 
-    /// The character without what only some terminals count: variation selectors of emoji, tones of
-    /// skin, and the further signs of a sequence that joiners make.
+    /// The character without parts that only some terminals count: variation selectors of emoji,
+    /// skin tones, and the further characters of a joiner sequence.
     static func agreed(_ character: Character) -> Character {
         let scalars = character.unicodeScalars
         guard scalars.count > 1, scalars.contains(where: { isEmojiSign($0) }) else {
@@ -52,7 +52,7 @@ package enum TextWidth {
         return kept.count == 1 ? Character(kept) : character
     }
 
-    /// A joiner, a variation selector that chooses emoji or text, or a tone of skin.
+    /// A joiner, a variation selector for emoji or text, or a skin tone.
     private static func isEmojiSign(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x200D, 0xFE0E, 0xFE0F, 0x1F3FB...0x1F3FF: true
@@ -60,14 +60,13 @@ package enum TextWidth {
         }
     }
 
-    /// The columns of a line.
     package static func columns(of text: some StringProtocol) -> Int {
         text.reduce(0) { $0 + columns(of: $1) }
     }
 
-    /// The text with everything that could steer a terminal replaced by `·`: control characters,
-    /// bare combining marks, what takes no column at all, half a flag, and characters that reverse
-    /// the direction of writing.
+    /// The text with everything that could control a terminal replaced by `·`: control characters,
+    /// bare combining marks, zero-width characters, unpaired regional indicators, and characters
+    /// that change the direction of writing.
     ///
     /// Line breaks become spaces.
     package static func displayable(_ text: some StringProtocol) -> String {
@@ -75,7 +74,7 @@ package enum TextWidth {
         return String(text.map { displayable($0) })
     }
 
-    /// The character itself, or `·` or a space as ``displayable(_:)-(StringProtocol)`` says.
+    /// The character itself, or `·` or a space as for ``displayable(_:)-(StringProtocol)``.
     package static func displayable(_ character: Character) -> Character {
         if character.isNewline || character == "\t" { return " " }
         guard let first = character.unicodeScalars.first else { return "·" }
@@ -95,8 +94,8 @@ package enum TextWidth {
         return isSteering ? "·" : character
     }
 
-    /// The text cut to at most that many columns, with `…` at the end when something was cut, in
-    /// signs that all terminals count alike.
+    /// The text cut to at most that many columns, with `…` at a cut, in characters that all
+    /// terminals count alike.
     package static func truncated(_ text: String, to limit: Int) -> String {
         let text = text.utf8.allSatisfy { $0 < 0x80 } ? text : String(text.map { agreed($0) })
         guard columns(of: text) > limit else { return text }
@@ -112,17 +111,17 @@ package enum TextWidth {
         return kept + "…"
     }
 
-    /// The text cut or filled with spaces to exactly that many columns.
+    /// The text cut or padded with spaces to exactly that many columns.
     package static func padded(_ text: String, to width: Int, isNumber: Bool = false) -> String {
         let cut = truncated(text, to: width)
         let fill = String(repeating: " ", count: max(0, width - columns(of: cut)))
         return isNumber ? fill + cut : cut + fill
     }
 
-    /// First and last code point of those that take two columns; ascending.
+    /// First and last code points of the ranges that take two columns; ascending.
     ///
-    /// East Asian Width W and F of Unicode 17, and U+3248…324F, as `wcwidth` of glibc 2.36 has
-    /// them; made by asking it for each code point, and the Python package wcwidth 0.7 for those
+    /// East Asian Width W and F of Unicode 17, and U+3248…324F, equal to `wcwidth` of glibc 2.36;
+    /// generated from it for each code point, and from the Python package wcwidth 0.7 for those
     /// that it does not know.
     private static let wide: [(UInt32, UInt32)] = [
         (0x1100, 0x115F), (0x231A, 0x231B), (0x2329, 0x232A), (0x23E9, 0x23EC), (0x23F0, 0x23F0),

@@ -6,8 +6,7 @@ internal import CairnModel
 internal import Geometry
 internal import Synchronization
 
-/// Carries out what the view wants done, each errand in a task of its own, and gives the answers
-/// back as inputs.
+/// Executes the actions of the view, each in a task of its own, and returns the results as inputs.
 final class ViewErrands: Sendable {
     private struct State {
         var isReadingMaps = false
@@ -18,9 +17,9 @@ final class ViewErrands: Sendable {
         var waiting: [FeatureQuery] = []
     }
 
-    /// Features are asked for so many questions at a time, so that an identify finds a free worker.
+    /// Maximum number of concurrent feature queries, so that an identify finds a free worker.
     private static let fetchLimit = 2
-    /// Questions beyond so many are given up, oldest first.
+    /// Maximum number of waiting queries; beyond it the oldest are dropped.
     private static let waitingLimit = 500
     private let client: CairnClient
     private let feed: SiteFeed
@@ -40,7 +39,7 @@ final class ViewErrands: Sendable {
         self.send = send
     }
 
-    /// Starts an errand; returns at once.
+    /// Starts an action; returns at once.
     func run(_ action: ViewAction) {
         switch action {
         case .readMaps: readMaps(action)
@@ -94,7 +93,7 @@ final class ViewErrands: Sendable {
         }
     }
 
-    /// One reading at a time; what is wanted meanwhile is read once afterwards.
+    /// One read at a time; requests made meanwhile lead to a single further read.
     private func readMaps(_ action: ViewAction) {
         let starts = state.withLock { state in
             state.nextMaps = action
@@ -158,7 +157,7 @@ final class ViewErrands: Sendable {
         }
     }
 
-    /// Asks what lies in the rectangle, generalised to what can be seen.
+    /// Queries the features in the rectangle, generalised to the visible resolution.
     private func fetch(_ query: FeatureQuery) async -> ViewInput {
         let request = IdentifyRequest(
             map: query.map, geometry: .envelope(query.extent),

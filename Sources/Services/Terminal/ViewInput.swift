@@ -4,48 +4,44 @@
 package import CairnModel
 package import Geometry
 
-/// What reaches the view from outside.
+/// External input of the view.
 package enum ViewInput: Sendable {
-    /// The user did something.
     case key(Key)
-    /// The terminal has this size now.
+    /// The terminal was resized.
     case resized(columns: Int, rows: Int)
-    /// The maps of the site, as of the sequence number asked for.
+    /// The maps of the site, as of the requested sequence number.
     case maps([MapDescription], at: Int64?)
-    /// Features to draw; `isCut` when there are more than were sent.
+    /// Features to draw; `isCut` if the answer was truncated.
     case features([DrawnFeature], isCut: Bool, FeatureQuery)
-    /// Features that did not come.
+    /// A failed feature query.
     case noFeatures(Failure, FeatureQuery)
     /// The answer to an identify.
     case identified(IdentifyAnswer)
-    /// How the text may go on.
+    /// Completions of the text.
     case suggestions([Suggestion], for: String)
-    /// A place, in the map's spatial reference; nil when nothing was found.
+    /// A place, in the map's spatial reference; nil without a match.
     case place(Place?, for: String)
-    /// The site's jobs.
     case jobs([JobDescription])
-    /// One job as it is now; its progress may be ahead of the record.
+    /// The state of one job; its progress may be ahead of the log.
     case job(JobDescription)
-    /// Something was recorded.
+    /// A recorded event.
     case event(RecordedEvent)
-    /// The log has this many events.
+    /// The head of the log.
     case head(Int64)
-    /// Whether the site answers.
+    /// Whether the site is reachable.
     case link(isUp: Bool)
-    /// Something that was asked could not be done.
+    /// A failed action.
     case failed(Failure)
 }
 
-/// A place found by its name.
+/// A place found by name.
 package struct Place: Hashable, Sendable {
-    /// Its label.
     package var label: String
-    /// Where it is, in the map's spatial reference.
+    /// Its location in the map's spatial reference.
     package var location: Coordinate
-    /// What to show of it, in the map's spatial reference.
+    /// The extent to show, in the map's spatial reference.
     package var extent: Envelope
 
-    /// Makes a place.
     package init(label: String, location: Coordinate, extent: Envelope) {
         self.label = label
         self.location = location
@@ -53,28 +49,25 @@ package struct Place: Hashable, Sendable {
     }
 }
 
-/// What the view wants done outside.
+/// An effect for the view to have carried out.
 package enum ViewAction: Hashable, Sendable {
-    /// Read the maps again, as of this sequence number; nil: now.
+    /// Read the maps again, as of this sequence number; nil for the present.
     case readMaps(at: Int64?)
     /// Read the jobs again.
     case readJobs
-    /// Fetch features.
     case fetch(FeatureQuery)
-    /// Ask what is there.
     case identify(IdentifyRequest)
-    /// Ask how the text may go on.
+    /// Request completions of the text.
     case suggest(String)
-    /// Find the place and give it back in that spatial reference.
+    /// Find the place, in that spatial reference.
     case find(String, magicKey: String?, in: SpatialReference)
-    /// Change the map for everybody.
+    /// Change the map, for all users.
     case command(MapCommand, map: MapName)
     /// Pause, resume or cancel a job.
     case job(JobID, JobCommand)
-    /// Hand the terminal back to the shell for a while.
+    /// Return the terminal to the shell for a while.
     case suspend
-    /// Draw everything anew.
+    /// Redraw everything.
     case redraw
-    /// Leave.
     case quit
 }

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-/// A part of the screen that keys can go to.
+/// A part of the screen that can have the keyboard focus.
 package enum Pane: String, Hashable, Sendable, CaseIterable {
     case map, layers, results, jobs, events
 }
 
-/// Where everything lies on a screen of some size.
+/// The arrangement of the screen at a given size.
 package struct ViewLayout: Hashable, Sendable {
-    /// The first row.
+    /// Title bar, the first row.
     package var title: Area
-    /// The last row.
+    /// Status bar, the last row.
     package var status: Area
-    /// Where each shown pane lies, border included; the map is always shown.
+    /// Areas of the visible panes, including borders; the map is always visible.
     package var panes: [Pane: Area]
 
-    /// Divides the screen: layers on the left, results on the right, jobs and events below, the map
-    /// in what is left.
+    /// Arranges the screen: layers on the left, results on the right, jobs and events below, the
+    /// map in the remaining area.
     ///
-    /// A pane for which there is no room is not shown.
+    /// A pane without enough room is hidden.
     package init(columns: Int, rows: Int, shown: Set<Pane>) {
         title = Area(column: 0, row: 0, columns: columns, rows: 1)
         status = Area(column: 0, row: rows - 1, columns: columns, rows: 1)
@@ -51,7 +51,7 @@ package struct ViewLayout: Hashable, Sendable {
         panes[.map] = middle
     }
 
-    /// The pane at a cell, or nil.
+    /// The pane at a cell; nil outside of all.
     package func pane(column: Int, row: Int) -> Pane? {
         panes.first { $0.value.contains(column: column, row: row) }?.key
     }

@@ -5,7 +5,7 @@ import CairnModel
 import Geometry
 
 extension ViewModel {
-    /// Takes a key: the help and the prompt first, then keys that work everywhere, then the pane's.
+    /// Handles a key: first in the help and the prompt, then global keys, then the focused pane's.
     mutating func handle(_ key: Key) -> [ViewAction] {
         if key == .control("c") { return [.quit] }
         if key == .control("z") { return [.suspend] }
@@ -163,7 +163,7 @@ extension ViewModel {
         return []
     }
 
-    /// Shows the map as of another moment; nil: now.
+    /// Shows the map as of another moment; nil for the present.
     mutating func travel(to sequence: Int64?) -> [ViewAction] {
         at = sequence
         say(sequence.map { "the map as of event \($0)" } ?? "the map as it is now")

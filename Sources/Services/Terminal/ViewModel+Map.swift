@@ -8,24 +8,24 @@ extension ViewModel {
     /// Screen pixels per dot: a character cell of 8 by 16 pixels has 2 by 4 dots.
     static let pixelsPerDot = 4.0
 
-    /// How far from the crosshair a feature still counts, in pixels.
+    /// Tolerance of identify at the crosshair, in pixels.
     static let tolerance = 6.0
 
-    /// Everything about where things are on the screen now.
+    /// The current arrangement of the screen.
     var layout: ViewLayout { ViewLayout(columns: columns, rows: rows, shown: shown) }
 
-    /// The cells that the map is drawn in, its border left out.
+    /// The area of the map without its border.
     var mapArea: Area { layout.panes[.map]?.inset ?? Area(column: 0, row: 0, columns: 0, rows: 0) }
 
     /// The size of the map in dots.
     var mapDots: (width: Int, height: Int) { (mapArea.columns * 2, mapArea.rows * 4) }
 
-    /// Where the crosshair is, in dots from the map's top left.
+    /// Position of the crosshair, in dots from the map's top left.
     var crosshairDot: Coordinate {
         crosshair ?? Coordinate(x: Double(mapArea.columns), y: Double(mapArea.rows) * 2)
     }
 
-    /// The crosshair on the map; nil while the map is blank.
+    /// Map coordinate of the crosshair; nil while the map is blank.
     var crosshairCoordinate: Coordinate? {
         let size = mapDots
         return viewport?.coordinate(of: crosshairDot, width: size.width, height: size.height)
@@ -39,7 +39,7 @@ extension ViewModel {
         crosshair = nil
     }
 
-    /// Whether coordinates of the map are degrees.
+    /// Whether coordinates of the map are in degrees.
     var isGeographic: Bool {
         guard let wkid = map?.spatialReference?.wkid else { return false }
         return 4000...4999 ~= wkid
@@ -52,8 +52,8 @@ extension ViewModel {
         return viewport.unitsPerDot / Self.pixelsPerDot * metersPerUnit * 96 / 0.0254
     }
 
-    /// What decides a layer's features; nil for a group, a layer without features that are drawn
-    /// here, an unloaded layer or a blank map.
+    /// The properties that determine a layer's features; nil for a group, a layer not drawn from
+    /// features, an unloaded layer or a blank map.
     func make(of layer: LayerDescription) -> LayerMake? {
         guard case .layer(let source) = layer.kind, source.isDrawnHere, layer.loadStatus == .loaded,
             let reference = map?.spatialReference
@@ -62,7 +62,7 @@ extension ViewModel {
             source: source, definition: layer.definitionExpression, spatialReference: reference)
     }
 
-    /// Whether the layer and all its groups are on, and the scale is in their ranges.
+    /// Whether the layer and its groups are visible at the present scale.
     func isDrawn(_ layer: LayerDescription) -> Bool {
         guard let map, let scale else { return false }
         var current: LayerDescription? = layer
@@ -79,7 +79,7 @@ extension ViewModel {
         map?.layers.filter { make(of: $0) != nil && isDrawn($0) } ?? []
     }
 
-    /// Asks for the features that are missing on the screen, at most one question a layer.
+    /// Queries for the features missing on the screen, at most one per layer.
     mutating func fetches() -> [ViewAction] {
         let size = mapDots
         guard let viewport, let map, size.width > 0, size.height > 0 else { return [] }
@@ -106,7 +106,7 @@ extension ViewModel {
         return actions
     }
 
-    /// What is at the crosshair, in the layers one sees.
+    /// An identify at the crosshair, in the visible layers.
     mutating func identify() -> [ViewAction] {
         let size = mapDots
         guard let viewport, let map, let at = crosshairCoordinate else {
@@ -128,7 +128,7 @@ extension ViewModel {
         ]
     }
 
-    /// Moves the crosshair by dots, kept inside the pane.
+    /// Moves the crosshair by dots, clamped to the pane.
     mutating func moveCrosshair(right: Int, down: Int) {
         let size = mapDots
         let now = crosshairDot
@@ -137,13 +137,13 @@ extension ViewModel {
             y: min(max(now.y + Double(down), 0), Double(max(size.height - 1, 0))))
     }
 
-    /// Puts the crosshair into the middle of a cell of the screen.
+    /// Moves the crosshair to the middle of a cell of the screen.
     mutating func putCrosshair(column: Int, row: Int) {
         crosshair = Coordinate(
             x: Double(column - mapArea.column) * 2 + 1, y: Double(row - mapArea.row) * 4 + 2)
     }
 
-    /// Zooms about the crosshair; below 1 zooms in.
+    /// Zooms around the crosshair; in for a factor below 1.
     mutating func zoom(by factor: Double) {
         guard let fixed = crosshairCoordinate else { return }
         viewport?.zoom(by: factor, keeping: fixed)

@@ -4,7 +4,7 @@
 import CairnModel
 
 extension ViewModel {
-    /// Begins to ask for a line of text.
+    /// Opens the prompt for a line of text.
     mutating func open(_ prompt: Prompt) {
         self.prompt = prompt
         editor = LineEditor()
@@ -12,7 +12,7 @@ extension ViewModel {
         suggestionCursor = nil
     }
 
-    /// Takes a key while a line is typed.
+    /// Handles a key in the prompt.
     mutating func handle(_ key: Key, in prompt: Prompt) -> [ViewAction] {
         switch key {
         case .escape:
@@ -47,8 +47,8 @@ extension ViewModel {
             say("the map is blank: no layer is loaded yet")
             return []
         }
-        // The list belongs to the text as it stands, so Enter means its first line unless another
-        // one was chosen.
+        // The suggestions are those of the present text, so Enter takes the first unless another
+        // one was selected.
         let chosen = suggestions.isEmpty ? nil : suggestions[suggestionCursor ?? 0]
         let text = chosen?.text ?? editor.text
         say("looking for '\(text)'")

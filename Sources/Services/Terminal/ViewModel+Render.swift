@@ -23,7 +23,7 @@ extension ViewModel {
         return rows
     }
 
-    /// The whole screen as it should be now.
+    /// The complete screen in its present state.
     package func frame() -> Frame {
         var frame = Frame(columns: columns, rows: rows)
         let layout = layout
@@ -164,7 +164,7 @@ extension ViewModel {
     }
 }
 
-/// The colours that tell layers apart, of the 256-colour palette.
+/// Colours that distinguish layers, from the 256-colour palette.
 enum Palette {
     static let base: UInt8 = 245
     static let highlight: UInt8 = 226
@@ -172,7 +172,7 @@ enum Palette {
     static let place: UInt8 = 201
     private static let layers: [UInt8] = [75, 114, 179, 174, 141, 80, 215, 108, 204, 69, 150, 186]
 
-    /// The same layer always has the same colour; the basemap is grey.
+    /// A stable colour for each layer; grey for the basemap.
     static func colour(of layer: LayerDescription, in map: MapDescription?) -> UInt8 {
         layer.id == map?.basemap ? base : layers[abs(layer.id) % layers.count]
     }

@@ -5,10 +5,10 @@ import CairnModel
 import Geometry
 
 extension ViewModel {
-    /// Labels are drawn for a layer of which no more features than this are in view.
+    /// Maximum number of visible features of a layer with labels.
     private static let labelLimit = 400
 
-    /// Draws the map, labels, the chosen feature, the place found and the crosshair.
+    /// Draws the map, labels, the selected feature, the place found and the crosshair.
     func renderMap(into frame: inout Frame, _ area: Area) {
         guard let viewport, area.columns > 0, area.rows > 0 else {
             let text = map == nil ? "the site has no map yet" : "no layer is loaded yet"
@@ -35,7 +35,7 @@ extension ViewModel {
             "┼", Style(foreground: Palette.crosshair, isBold: true, isReversed: focus == .map))
     }
 
-    /// The canvas of all layers, bottom first, with the chosen feature on top.
+    /// The canvas of all layers, bottom first, with the selected feature on top.
     func drawing(_ viewport: Viewport, _ area: Area) -> Canvas {
         var canvas = Canvas(columns: area.columns, rows: area.rows)
         let (width, height) = (canvas.width, canvas.height)
@@ -54,7 +54,7 @@ extension ViewModel {
         return canvas
     }
 
-    /// The part of the view where the layer can have features.
+    /// The part of the view that can contain features of the layer.
     private func seen(_ view: Envelope, _ layer: LayerDescription) -> Envelope {
         guard let properties = layer.properties, let extent = properties.extent,
             let reference = map?.spatialReference,
@@ -89,7 +89,7 @@ extension ViewModel {
         }
     }
 
-    /// Names of points, top layer first, where there is room for them.
+    /// Labels of points, top layer first, where there is room.
     private func renderLabels(into frame: inout Frame, _ area: Area, _ viewport: Viewport) {
         let (width, height) = (area.columns * 2, area.rows * 4)
         let view = viewport.extent(width: width, height: height)
@@ -127,7 +127,7 @@ extension ViewModel {
         frame[area.column + Int(dot.x) / 2, area.row + Int(dot.y) / 4] = Cell(character, style)
     }
 
-    /// The last row: the line being typed with its suggestions above, or the last message.
+    /// The last row: the prompt with its suggestions above, or the last message.
     func renderStatus(into frame: inout Frame, _ area: Area) {
         frame.clear(area)
         guard let prompt else {
@@ -157,7 +157,7 @@ extension ViewModel {
         }
     }
 
-    /// The keys, over everything else.
+    /// The help, drawn over everything else.
     func renderHelp(into frame: inout Frame) {
         let lines = ViewHelp.lines
         let (width, height) = (min(62, frame.columns), min(lines.count + 2, frame.rows))
@@ -176,9 +176,8 @@ extension ViewModel {
     }
 }
 
-/// What the keys do, as the help shows it.
+/// Texts of the help.
 package enum ViewHelp {
-    /// Keys and their effect.
     package static let lines: [(keys: String, effect: String)] = [
         ("arrows, h j k l", "pan the map; move in a list"),
         ("+  -  wheel", "zoom in and out about the crosshair or pointer"),

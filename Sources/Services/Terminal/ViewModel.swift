@@ -4,20 +4,19 @@
 package import CairnModel
 import Geometry
 
-/// All that the terminal client shows and knows, as a value: inputs go in, actions and frames come
-/// out.
+/// State and logic of the terminal client as a value: inputs go in, actions and frames come out.
 ///
 /// It has no clock, no socket and no terminal.
 package struct ViewModel: Sendable {
-    /// A line that is being typed at the bottom of the screen.
+    /// The line of text being entered at the bottom of the screen.
     enum Prompt: Hashable, Sendable { case search, sequence }
 
-    /// How often an event is kept for the tail.
+    /// Maximum number of events kept.
     static let eventLimit = 200
 
-    /// The name of the map that is wanted; nil: the first there is.
+    /// Name of the requested map; nil for the first one.
     var wantedMap: MapName?
-    /// The map as of this sequence number; nil: now.
+    /// The map as of this sequence number; nil for the present.
     var at: Int64?
     var maps: [MapDescription] = []
     var hasMaps = false
@@ -35,7 +34,7 @@ package struct ViewModel: Sendable {
     var isMessageGrave = false
 
     var viewport: Viewport?
-    /// The crosshair in dots from the top left of the map's pane; nil: its middle.
+    /// Position of the crosshair in dots from the top left of the map's pane; nil for its middle.
     var crosshair: Coordinate?
     var stores: [LayerID: FeatureStore] = [:]
     var place: Place?
@@ -49,31 +48,31 @@ package struct ViewModel: Sendable {
     var suggestions: [Suggestion] = []
     var suggestionCursor: Int?
 
-    /// Starts with nothing known.
+    /// Starts with an empty state.
     ///
     /// - Parameters:
-    ///   - map: the map to show; nil for the first there is.
-    ///   - at: shows it as of this sequence number; nil for now.
+    ///   - map: The map to show; nil for the first one.
+    ///   - at: Shows it as of this sequence number; nil for the present.
     package init(map: MapName?, at: Int64? = nil) {
         wantedMap = map
         self.at = at
     }
 
-    /// What has to be done first.
+    /// The initial actions.
     package func begin() -> [ViewAction] { [.readJobs] }
 
-    /// The map that is shown; nil while there is none.
+    /// The shown map; nil while there is none.
     package var map: MapDescription? {
         if let wantedMap { return maps.first { $0.name == wantedMap } }
         return maps.first
     }
 
-    /// Whether the maps are known and no features are on their way.
+    /// Whether the maps are loaded and no feature query is outstanding.
     package var isSettled: Bool {
         hasMaps && stores.values.allSatisfy { $0.loading == nil }
     }
 
-    /// Takes what happened; returns what has to be done.
+    /// Handles an input; returns the resulting actions.
     package mutating func handle(_ input: ViewInput) -> [ViewAction] {
         switch input {
         case .key(let key): return handle(key) + fetches()
@@ -125,7 +124,7 @@ package struct ViewModel: Sendable {
         return []
     }
 
-    /// Progress never goes back, though messages may overtake each other.
+    /// Progress is monotonic, though messages may arrive out of order.
     private mutating func take(_ job: JobDescription) {
         guard let index = jobs.firstIndex(where: { $0.id == job.id }) else {
             jobs.insert(job, at: 0)

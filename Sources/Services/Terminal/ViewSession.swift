@@ -5,23 +5,23 @@ package import CairnClient
 package import CairnModel
 internal import Platform
 
-/// The terminal client at work: a ``ViewModel`` between a ``Screen`` and a site.
+/// A running terminal client: a ``ViewModel`` between a ``Screen`` and a site.
 ///
-/// It only asks and subscribes through its client; the one thing it changes is what the user
-/// changes.
+/// It reads and subscribes through its client, and changes only what the user changes.
 package struct ViewSession: Sendable {
-    /// A found candidate in the map's spatial reference; throws `Failure` where that cannot be.
+    /// Projects a candidate to the map's spatial reference; throws `Failure` where that is
+    /// impossible.
     package typealias Projector =
         @Sendable (Candidate, SpatialReference) throws(Failure) -> Place
 
-    /// What reaches the loop.
+    /// An input of the loop.
     enum Note: Sendable {
         case input(ViewInput)
         case draw
         case end
     }
 
-    /// The shortest time between two frames.
+    /// Minimum time between two frames.
     private static let frameInterval = Duration.milliseconds(33)
     private let client: CairnClient
     private let model: ViewModel
@@ -29,15 +29,15 @@ package struct ViewSession: Sendable {
     private let usesColour: Bool
     private let project: Projector
 
-    /// Prepares a view; nothing is asked and nothing is drawn yet.
+    /// Prepares a view without any request or output.
     ///
     /// - Parameters:
-    ///   - client: The way into the site; stays open.
-    ///   - map: The map to show; nil for the first there is.
-    ///   - at: Shows it as of this sequence number; nil for now.
-    ///   - actor: Who changes what is changed here.
+    ///   - client: The connection to the site; stays open.
+    ///   - map: The map to show; nil for the first one.
+    ///   - at: Shows it as of this sequence number; nil for the present.
+    ///   - actor: The actor of changes in the log.
     ///   - usesColour: Whether colours are drawn.
-    ///   - project: Turns places into the map's spatial reference.
+    ///   - project: Projects places to the map's spatial reference.
     package init(
         client: CairnClient, map: MapName?, at: Int64?, actor: String?, usesColour: Bool,
         project: @escaping Projector
@@ -49,9 +49,9 @@ package struct ViewSession: Sendable {
         model = ViewModel(map: map, at: at)
     }
 
-    /// Shows the view until the user leaves, the terminal goes or the process is asked to end.
+    /// Shows the view until the user quits, the terminal is closed or a shutdown is requested.
     ///
-    /// Throws `Failure`: `unavailable` without a terminal, and what the client throws at the start.
+    /// Throws `Failure`: `unavailable` without a terminal, and the client's failures at the start.
     package func run() async throws(Failure) {
         let (notes, source) = AsyncStream.makeStream(
             of: Note.self, bufferingPolicy: .bufferingNewest(20_000))
@@ -77,7 +77,7 @@ package struct ViewSession: Sendable {
     /// One screen of that size, drawn when the map and everything in view have been read; at most
     /// 30 s.
     ///
-    /// Throws `Failure`: `timedOut`, and the first one that a question to the site met.
+    /// Throws `Failure`: `timedOut`, and the first failure of a request to the site.
     package func frame(columns: Int, rows: Int) async throws(Failure) -> Frame {
         let (notes, source) = AsyncStream.makeStream(
             of: Note.self, bufferingPolicy: .bufferingNewest(20_000))

@@ -3,7 +3,7 @@
 
 package import Geometry
 
-/// Which part of the map a pane of dots shows; dots are square and y points downwards.
+/// The visible part of a map in a pane of dots; dots are square and y points downwards.
 package struct Viewport: Hashable, Sendable {
     /// The map coordinate in the middle of the pane.
     package var center: Coordinate
@@ -12,7 +12,7 @@ package struct Viewport: Hashable, Sendable {
 
     private static let range = 1e-9...1e9
 
-    /// Makes a viewport; a resolution outside 1e-9…1e9, or not a number, is brought inside.
+    /// Makes a viewport; the resolution is clamped to 1e-9…1e9.
     package init(center: Coordinate, unitsPerDot: Double) {
         self.center = center.isFinite ? center : Coordinate(x: 0, y: 0)
         self.unitsPerDot =
@@ -20,7 +20,8 @@ package struct Viewport: Hashable, Sendable {
             ? 1 : min(max(unitsPerDot, Self.range.lowerBound), Self.range.upperBound)
     }
 
-    /// The viewport that shows the whole extent in so many dots; a point gets a small surrounding.
+    /// The viewport that shows the whole extent in that many dots; a point is shown with a small
+    /// surrounding.
     package init(showing extent: Envelope, width: Int, height: Int) {
         let dots = (Double(max(width, 1)), Double(max(height, 1)))
         let fit = max(extent.width / dots.0, extent.height / dots.1)
@@ -28,7 +29,7 @@ package struct Viewport: Hashable, Sendable {
         self.init(center: extent.center, unitsPerDot: max(fit * 1.05, least))
     }
 
-    /// What so many dots show.
+    /// The visible extent for that many dots.
     package func extent(width: Int, height: Int) -> Envelope {
         let (halfX, halfY) = (
             Double(width) / 2 * unitsPerDot, Double(height) / 2 * unitsPerDot
@@ -38,21 +39,21 @@ package struct Viewport: Hashable, Sendable {
             maxY: center.y + halfY)
     }
 
-    /// The place of a map coordinate in dots from the top left.
+    /// Position of a map coordinate in dots from the top left.
     package func dot(of at: Coordinate, width: Int, height: Int) -> Coordinate {
         Coordinate(
             x: (at.x - center.x) / unitsPerDot + Double(width) / 2,
             y: (center.y - at.y) / unitsPerDot + Double(height) / 2)
     }
 
-    /// The map coordinate of a place in dots from the top left.
+    /// Map coordinate of a position in dots from the top left.
     package func coordinate(of dot: Coordinate, width: Int, height: Int) -> Coordinate {
         Coordinate(
             x: center.x + (dot.x - Double(width) / 2) * unitsPerDot,
             y: center.y - (dot.y - Double(height) / 2) * unitsPerDot)
     }
 
-    /// Shows `factor` times more ground per dot (below 1: zooms in); `fixed` keeps its place.
+    /// Scales the ground per dot by `factor` (below 1 zooms in) around `fixed`.
     package mutating func zoom(by factor: Double, keeping fixed: Coordinate) {
         let before = unitsPerDot
         self = Viewport(center: center, unitsPerDot: unitsPerDot * factor)
@@ -61,7 +62,7 @@ package struct Viewport: Hashable, Sendable {
         center.y = fixed.y + (center.y - fixed.y) * ratio
     }
 
-    /// Moves by so many dots, right and down.
+    /// Moves by a number of dots, right and down.
     package mutating func pan(right: Int, down: Int) {
         center.x += Double(right) * unitsPerDot
         center.y -= Double(down) * unitsPerDot

@@ -8,10 +8,9 @@ internal import FoundationEssentials
 internal import Platform
 package import Site
 
-/// One chunk carried out alone, in a process that dies with it: for looking at a chunk that kills
-/// its workers.
+/// A chunk executed alone in a process of its own, to analyse a chunk that kills its workers.
 ///
-/// The supervisor knows nothing of it. What it makes lies beside the work order, in `blobs`.
+/// The supervisor is not involved. Output blobs are written beside the work order, to `blobs`.
 package struct ScratchChunk: Sendable {
     private let path: String
     private let assignment: ChunkAssignment
@@ -29,11 +28,11 @@ package struct ScratchChunk: Sendable {
         path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
     }
 
-    /// Where its operation reads and puts blobs.
+    /// The store of input and output blobs.
     package var blobs: BlobStore { BlobStore(directory: directory + "/blobs") }
 
-    /// Does it on a thread of its own and writes the `ChunkReport` to `report.json` beside the
-    /// order.
+    /// Executes the chunk on a thread of its own and writes the `ChunkReport` to `report.json`
+    /// beside the order.
     func run(_ handlers: [String: TaskHandler]) async throws {
         let (name, payload) = (assignment.operation, try CairnJSON.encode(assignment))
         let job = assignment.held.job

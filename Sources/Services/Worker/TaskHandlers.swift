@@ -10,18 +10,17 @@ internal import Recording
 package import Site
 internal import Synchronization
 
-/// What an operation is told besides its payload, and by which it talks back.
+/// Context of an operation besides its payload, with its progress reporting.
 package struct OperationContext: Sendable {
-    /// What was asked, `identify`, `BatchGeocode.plan`.
+    /// Name of the operation, `identify`, `BatchGeocode.plan`.
     package let operation: String
-    /// Who asks, where the asker said so.
+    /// The actor of the request, if it has one.
     package let actor: String?
-    /// The map it is about, where there is one.
+    /// The map of the request, if it has one.
     package let map: String?
-    /// The form of the question's payload, and of the answer's: JSON, or the operation's fixed
-    /// layout.
+    /// Format of the request's and the answer's payload: JSON, or the operation's fixed layout.
     package let contentType: UInt8
-    /// The moment after which nobody waits for the answer; nil for job chunks.
+    /// Deadline of the answer; nil for job chunks.
     package let deadline: ContinuousClock.Instant?
     private let control: WorkControl
     private let threads: ComputeThreads?
@@ -39,42 +38,40 @@ package struct OperationContext: Sendable {
         self.threads = threads
     }
 
-    /// Whether other work waits for the calling thread.
+    /// Whether other work is queued for the calling thread.
     package var keepsOthersWaiting: Bool { threads?.hasWaitingWork ?? false }
 
-    /// Whether the work should stop: nobody waits for it any more, or its time is over; ask at
-    /// least twice a second in long loops, and throw `Failure` (`cancelled`) then.
+    /// Whether the work should stop because it was cancelled or its deadline has passed; to be
+    /// checked at least twice a second in long loops, which then throw `Failure` (`cancelled`).
     package var isCancelled: Bool {
         control.isCancelled || deadline.map { $0 < .now } ?? false
     }
 
-    /// Runs `body`, which waits for others; meanwhile another thread computes in this one's place.
+    /// Runs a blocking `body`; meanwhile another thread computes in this one's place.
     package func waiting<Value>(_ body: () -> Value) -> Value {
         threads?.lend()
         defer { threads?.takeBack() }
         return body()
     }
 
-    /// Says how much is done, 0…1, and that the operation is alive; cheap.
+    /// Reports progress, 0…1, as a sign of life; cheap.
     package func report(_ fraction: Double) { control.report(fraction) }
 }
 
-/// What a worker does with the payload of a task: the answer's payload, in the question's form, or
-/// a thrown `Failure`.
+/// Executes the payload of a task: returns the answer's payload, in the request's format, or throws
+/// a `Failure`.
 ///
-/// Called on a compute thread; several calls run side by side where the host has several such
-/// threads. Waits for others go through the context's `waiting`. Anything thrown that is no
-/// `Failure` becomes one (`internal`).
+/// Called on a compute thread, concurrently where the host has several. Blocking calls go through
+/// the context's `waiting`. Any other error becomes a `Failure` (`internal`).
 package typealias TaskHandler = @Sendable (OperationContext, Data) throws -> Data
 
-/// The same for what can be answered soon enough for the thread it is called on; nil sends the task
-/// on to another.
+/// Executes a task if it is fast enough for the calling thread; nil sends it on to another.
 package typealias TrialHandler = @Sendable (OperationContext, Data) throws -> Data?
 
-/// The operations of a pool's workers, with what does them and on which threads.
+/// The operations of a pool's workers, with their handlers and threads.
 ///
-/// Operations that are `.long` are done on threads of their own, so that nothing short waits behind
-/// them. Those that are `.tried` are tried on the threads for tasks first.
+/// Operations that are `.long` run on threads of their own, so that no short one waits behind them.
+/// Those that are `.tried` are first tried on the threads for tasks.
 package struct TaskHandlers: Sendable {
     private(set) var handlers: [String: TaskHandler]
     /// Tried on the bus thread.
@@ -83,7 +80,7 @@ package struct TaskHandlers: Sendable {
     private(set) var tried: [String: TrialHandler]
     private(set) var long: Set<String>
 
-    /// Handlers of payloads as they are, such as those of chunks, by the names of their operations.
+    /// Handlers of raw payloads, such as those of chunks, by operation.
     package init(
         _ handlers: [String: TaskHandler] = [:], prompt: [String: TrialHandler] = [:],
         tried: [String: TrialHandler] = [:], long: Set<String> = []
@@ -94,14 +91,14 @@ package struct TaskHandlers: Sendable {
         self.long = long
     }
 
-    /// The names of all of them.
+    /// The names of all operations.
     package var names: Set<String> { Set(handlers.keys) }
 
-    /// The same for a worker without threads for long work: everything is done on the threads for
+    /// The handlers for a worker without threads for long work: everything runs on the threads for
     /// tasks.
     var withoutLongThreads: Self { Self(handlers, prompt: prompt) }
 
-    /// Does an operation from its beginning.
+    /// Adds the handler of an operation.
     package mutating func on<Request, Answer>(
         _ operation: Operation<Request, Answer>,
         _ body: @escaping @Sendable (Request, OperationContext) throws -> Answer
@@ -114,11 +111,11 @@ package struct TaskHandlers: Sendable {
         }
     }
 
-    /// Tries an operation that is `.tried`, on a thread that it must not hold for long while others
-    /// wait.
+    /// Adds a trial of a `.tried` operation, on a thread that it must not hold for long while
+    /// others wait.
     ///
-    /// Nil sends the task to the threads for long work, where ``on(_:_:)`` does it from its
-    /// beginning.
+    /// Nil sends the task to the threads for long work, where the handler of ``on(_:_:)`` starts
+    /// from the beginning.
     package mutating func trying<Request, Answer>(
         _ operation: Operation<Request, Answer>,
         _ body: @escaping @Sendable (Request, OperationContext) throws -> Answer?
@@ -126,8 +123,7 @@ package struct TaskHandlers: Sendable {
         tried[operation.name] = Self.trial(operation, body)
     }
 
-    /// Tries an operation on the bus thread, when its payload has at most so many bytes and is in
-    /// its own layout.
+    /// Adds a trial on the bus thread, for payloads up to a size in the operation's own layout.
     package mutating func promptly<Request, Answer>(
         _ operation: Operation<Request, Answer>, upTo byteLimit: Int,
         _ body: @escaping @Sendable (Request, OperationContext) throws -> Answer?
@@ -154,7 +150,7 @@ package struct TaskHandlers: Sendable {
     }
 }
 
-/// What other threads may say to, and hear from, one piece of work.
+/// Shared state between one piece of work and other threads.
 final class WorkControl: Sendable {
     private let cancelled = Atomic<Bool>(false)
     private let beats = Atomic<Int>(0)
@@ -175,15 +171,14 @@ final class WorkControl: Sendable {
 
 /// The chunk operations of job kinds as handlers of a worker.
 package enum ChunkOperations {
-    /// The build of this process's program, as recordings name it; nil where its file cannot be
-    /// read.
+    /// Digest of this process's program, as recordings have it; nil if its file cannot be read.
     ///
-    /// Worked out once, at the first use.
+    /// Computed once, at the first use.
     static let build = OwnProgram.path().flatMap(Recorder.digest(ofProgram:)).map {
         WorkerProcess.version + "+" + $0
     }
 
-    /// Each decodes its `ChunkAssignment` and encodes its `ChunkOutcome`, with the build.
+    /// Handlers that decode a `ChunkAssignment` and encode a `ChunkOutcome`, with the build.
     package static func hosted(
         _ operations: [String: ChunkOperation], blobs: BlobStore
     ) -> [String: TaskHandler] {

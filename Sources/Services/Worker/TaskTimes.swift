@@ -3,12 +3,12 @@
 
 internal import Platform
 
-/// How long interactive tasks take, from beat to beat.
+/// Durations of interactive tasks between heartbeats.
 struct TaskTimes {
     private var count: Int64 = 0
     private var nanoseconds: Int64 = 0
 
-    /// Tries to answer a task at once, and counts it where that is done.
+    /// Runs an attempt, and counts it if it has an answer.
     mutating func measure<Answer>(_ attempt: () -> Answer?) -> Answer? {
         let since = MonotonicClock.nanoseconds()
         let answer = attempt()
@@ -16,14 +16,13 @@ struct TaskTimes {
         return answer
     }
 
-    /// Counts a task that took a thread so many nanoseconds.
+    /// Counts a task that took that many nanoseconds.
     mutating func add(_ nanoseconds: Int64) {
         count += 1
         self.nanoseconds += nanoseconds
     }
 
-    /// Microseconds of a task on average, rounded up, since this was called last; nil where there
-    /// was none.
+    /// Mean duration of a task in microseconds, rounded up, since the last call; nil without tasks.
     mutating func takeMean() -> Int? {
         defer { self = TaskTimes() }
         guard count > 0 else { return nil }

@@ -5,21 +5,20 @@ package import CairnModel
 internal import Platform
 internal import Synchronization
 
-/// Work tried on a thread for tasks, which it gives up once it has had its share of the processor
-/// and others wait; it is then done anew by a thread for what takes long.
+/// A trial on a thread for tasks, which ends once it has used its share of the processor and others
+/// wait; a thread for long work then repeats the task.
 ///
-/// Made and asked on the thread that does the work.
+/// Created and used on the thread that does the work.
 package final class TaskTurn: Sendable {
     private let context: OperationContext
     private let share: Int64
     private let start = ThreadClock.nanoseconds()
-    /// When it began; cheaper to compare with than processor time, of which no more can have
-    /// passed.
+    /// Start by the monotonic clock: cheaper to read than processor time, which cannot exceed it.
     private let beganAt = MonotonicClock.nanoseconds()
     private let isKept = Atomic<Bool>(false)
     private let isGivenUp = Atomic<Bool>(false)
 
-    /// Begins a turn of so many nanoseconds of processor time.
+    /// Begins a turn with a budget of processor time in nanoseconds.
     package init(_ context: OperationContext, shareNanoseconds: Int64) {
         self.context = context
         share = shareNanoseconds
@@ -28,7 +27,7 @@ package final class TaskTurn: Sendable {
     /// Processor time of the thread since the turn began, in nanoseconds.
     package var usedNanoseconds: Int64 { ThreadClock.nanoseconds() - start }
 
-    /// Whether the work should end here; it stays over once it was.
+    /// Whether the work should end here; stays true once it was.
     package var isOver: Bool {
         if isGivenUp.load(ordering: .relaxed) { return true }
         guard !isKept.load(ordering: .relaxed),
@@ -39,23 +38,22 @@ package final class TaskTurn: Sendable {
         return true
     }
 
-    /// Says that the work must not be done twice: others have been asked for it.
+    /// Marks the work as not repeatable: remote servers have been queried.
     package func keep() { isKept.store(true, ordering: .relaxed) }
 
-    /// Ends the turn at once: throw what it returns.
+    /// Ends the turn at once, with the failure to throw.
     package func giveUp() -> Failure {
         isGivenUp.store(true, ordering: .relaxed)
         return Failure(.cancelled, "this takes too long here")
     }
 
-    /// Throws `cancelled` where the turn was given up: what was computed meanwhile may lack
-    /// something.
+    /// Throws `cancelled` if the turn has ended early: partial results may be incomplete.
     package func check() throws(Failure) {
         if isGivenUp.load(ordering: .relaxed) { throw giveUp() }
     }
 
-    /// What `body` gives, which calls ``check()`` at its end; nil when it says `cancelled` though
-    /// nobody asked it to stop.
+    /// The result of `body`, which calls ``check()`` at its end; nil when it throws `cancelled`
+    /// without a cancellation of the task.
     package func tries<Value>(_ body: () throws -> Value) throws -> Value? {
         do {
             return try body()

@@ -7,18 +7,18 @@ internal import FoundationEssentials
 internal import Platform
 internal import Synchronization
 
-/// One task or chunk on its way through a worker.
+/// A task or chunk in progress at a worker.
 struct Work: Sendable {
-    /// As it came down the lane.
+    /// The order as received over the lane.
     let order: WorkOrder
-    /// Where the answer goes; nil for an answer through the supervisor.
+    /// Destination of the answer; nil for an answer through the supervisor.
     let asker: TaskOrder.Asker?
-    /// Whether a worker has found before that it takes long.
+    /// Whether a worker has classified it as long-running before.
     let isKnownLong: Bool
     /// Nil for interactive tasks.
     let held: HeldAttempt?
     let deadline: ContinuousClock.Instant?
-    /// How long the asker waits in all, in milliseconds; 0 for chunks.
+    /// The client's time limit in milliseconds; 0 for chunks.
     let limitMilliseconds: Int64
     let control = WorkControl()
 
@@ -34,7 +34,7 @@ struct Work: Sendable {
         limitMilliseconds = Int64(max(task.limitMilliseconds, limit))
     }
 
-    /// Throws `Failure` (`invalidParameter`) when the payload is no assignment for this lease.
+    /// Throws `Failure` (`invalidParameter`) for a payload that is not an assignment of this lease.
     init(chunk order: WorkOrder) throws(Failure) {
         self.order = order
         asker = nil
@@ -48,7 +48,7 @@ struct Work: Sendable {
         limitMilliseconds = 0
     }
 
-    /// Does it, on the calling thread, which is one of `threads`; nil when one of `tried` has found
+    /// Executes it on the calling thread, one of `threads`; nil when a trial of `tried` has found
     /// it too long.
     func run(
         _ handlers: [String: TaskHandler], tried: [String: TrialHandler],
@@ -81,7 +81,7 @@ struct Work: Sendable {
         }
     }
 
-    /// Whether its operation is one of them.
+    /// Whether its operation is in the set.
     func isAny(of operations: Set<String>) -> Bool {
         guard !operations.isEmpty, let metadata = try? order.requestMetadata() else {
             return false
@@ -89,7 +89,7 @@ struct Work: Sendable {
         return operations.contains(metadata.operation)
     }
 
-    /// Does it at once, on the bus thread; nil when it must go to a compute thread.
+    /// Executes it on the bus thread; nil when it must go to a compute thread.
     func runPromptly(_ handlers: [String: TrialHandler]) -> Result<Data, Failure>? {
         guard !handlers.isEmpty, !isOverdue, let metadata = try? order.requestMetadata(),
             let handler = handlers[metadata.operation]
@@ -113,7 +113,7 @@ struct Work: Sendable {
 
     private var isOverdue: Bool { deadline.map { $0 < .now } ?? false }
 
-    /// An operation that was stopped does not know why: here it is known.
+    /// Adds the reason to the failure of a stopped operation, which does not know it.
     private func explained(_ failure: Failure) -> Failure {
         guard failure.code == .cancelled else { return failure }
         if control.isCancelled, held == nil { return .stopped }
@@ -126,25 +126,24 @@ struct Work: Sendable {
 }
 
 extension Failure {
-    /// Nobody waits for the task any more.
     static let stopped = Failure(.cancelled, "the request was cancelled")
 }
 
-/// Threads that do work, and the bounded queue in front of them.
+/// Compute threads with a bounded queue.
 ///
-/// So many compute at a time. A thread whose work waits for others lends its place to another
-/// thread, which is started for it; when the wait is over, the first thread that has finished its
-/// work ends. There are never more threads than places and waiting pieces of work, and for a moment
-/// more of them may compute than there are places.
+/// A fixed number of them compute at a time. A thread whose work blocks lends its slot to another
+/// thread, started for that purpose; when the wait is over, the first thread to finish its work
+/// ends. There are never more threads than slots and blocked pieces of work; for a moment more of
+/// them may compute than there are slots.
 final class ComputeThreads: Sendable {
     private struct Places {
-        /// Places whose threads are not started yet, because no work has come for them.
+        /// Slots whose threads are started when work arrives.
         var unstarted: Int
-        /// Threads to end.
+        /// Number of threads to end.
         var surplus = 0
-        /// Threads that were lent a place and could not be started.
+        /// Number of threads for lent slots that could not be started.
         var missing = 0
-        /// Threads started so far, for their names.
+        /// Number of threads started so far, for their names.
         var started = 0
     }
 
@@ -156,12 +155,12 @@ final class ComputeThreads: Sendable {
     private let finish: Finish
     private let places: Mutex<Places>
 
-    /// What is done with work that is over: with nil where one of `tried` has found it too long,
-    /// and with how many nanoseconds that took.
+    /// Called with finished work, its result (nil when a trial of `tried` has found it too long)
+    /// and its duration in nanoseconds.
     typealias Finish = @Sendable (Work, Result<Data, Failure>?, Int64) -> Void
 
-    /// Starts `count` threads, or has each started by the first work that comes for it; `finish` is
-    /// called on them.
+    /// Starts `count` threads, or defers each until the first work for it; `finish` is called on
+    /// them.
     init(
         name: String, count: Int, capacity: Int, startsLate: Bool = false,
         handlers: [String: TaskHandler], tried: [String: TrialHandler] = [:],
@@ -198,7 +197,7 @@ final class ComputeThreads: Sendable {
         }
     }
 
-    /// Whether the calling thread is one too many.
+    /// Whether the calling thread is surplus.
     private func ends() -> Bool {
         places.withLock { places in
             guard places.surplus > 0 else { return false }
@@ -222,15 +221,15 @@ final class ComputeThreads: Sendable {
         }
     }
 
-    /// Takes the calling thread's place back.
+    /// Reclaims the calling thread's slot.
     func takeBack() {
         places.withLock { places in
             if places.missing > 0 { places.missing -= 1 } else { places.surplus += 1 }
         }
     }
 
-    /// False when the queue is full, or the system has no thread left for the first work; called on
-    /// one thread.
+    /// Enqueues work; false when the queue is full, or no thread can be started for the first work;
+    /// called on one thread.
     func take(_ work: Work) -> Bool {
         guard count > 0, queue.tryPush(work) else { return false }
         let needsThread = places.withLock { places in
@@ -248,12 +247,12 @@ final class ComputeThreads: Sendable {
         }
     }
 
-    /// Whether work waits that no thread has begun.
+    /// Whether there is queued work.
     var hasWaitingWork: Bool { queue.count > 0 }
 
-    /// Takes work that no thread has begun out of the queue; false when one has.
+    /// Removes queued work; false when a thread has begun it.
     func remove(_ id: UUID) -> Bool { queue.removeFirst { $0.id == id } != nil }
 
-    /// Lets the threads end once the queue is empty; does not wait for them.
+    /// Has the threads end once the queue is empty; does not wait for them.
     func close() { queue.close() }
 }

@@ -19,8 +19,7 @@ extension WorkerHost {
                 try LaneMessage(message, to: bus.instance), from: header.sender,
                 readsGroups: header.readsGroups)
         } catch {
-            // It goes on saying hello until a supervisor of its build, or the end of the process,
-            // comes.
+            // It repeats its hello until a supervisor of its build answers, or the process ends.
             guard !hasRefusedMessage else { return }
             hasRefusedMessage = true
             logger.error("message of a supervisor refused", metadata: ["reason": "\(error)"])
@@ -59,18 +58,18 @@ extension WorkerHost {
 
     private func welcome(by sender: UUID) {
         if supervisor != sender {
-            logger.info("known to the supervisor", metadata: ["supervisor": "\(sender)"])
+            logger.info("registered with the supervisor", metadata: ["supervisor": "\(sender)"])
         }
         failpoints.pass("worker.welcomed")
         supervisor = sender
         lastEcho = MonotonicClock.nanoseconds()
-        // The first beat after a welcome says that the lane is open both ways.
+        // The first heartbeat after a welcome confirms that the lane is open both ways.
         reported = entries
         send(.heartbeat(WorkerBeat(entries: reported)))
         resendResults()
     }
 
-    /// A supervisor says that it is there; a new one has never heard of this worker.
+    /// Handles a supervisor's announcement; a new supervisor does not know this worker.
     func hear(supervisor sender: UUID) {
         guard supervisor != sender else { return }
         supervisor = nil
@@ -94,7 +93,7 @@ extension WorkerHost {
             bus.schedule(every: interval) { [weak self] in self?.assumeIsolated { body($0) } })
     }
 
-    /// Says hello; nobody hears it while there is no supervisor.
+    /// Sends a hello; dropped while there is no supervisor.
     func greet() {
         let hello = WorkerHello(
             pool: pool, processID: getpid(), build: build,
@@ -108,7 +107,7 @@ extension WorkerHost {
         try? sink?.send(message)
     }
 
-    /// A sign of life; three that are not echoed mean that the supervisor has gone or forgotten us.
+    /// Sends a heartbeat; after three without an echo, the supervisor counts as gone or restarted.
     private func beat() {
         failpoints.pass("worker.beforeBeat")
         guard supervisor != nil else { return }
@@ -140,16 +139,16 @@ extension WorkerHost {
         for result in results.values { send(.result(result)) }
     }
 
-    /// Sends, or keeps for a moment what the sink has no room for.
+    /// Sends a report, or buffers it briefly when the sink is full.
     ///
-    /// When no supervisor listens, the message is dropped: the results of chunks are kept
-    /// elsewhere, and nobody waits for anything else.
+    /// Without a supervisor, the message is dropped: results of chunks are kept elsewhere, and all
+    /// other requests are void then.
     func send(_ report: WorkerReport) {
         guard outbox.isEmpty else { return outbox.append(report) }
         _ = trySend(report)
     }
 
-    /// False when there is no room.
+    /// False when the sink is full.
     private func trySend(_ report: WorkerReport) -> Bool {
         do throws(Failure) {
             try sink?.send(try report.message())
@@ -165,7 +164,7 @@ extension WorkerHost {
         return true
     }
 
-    /// An answer beyond the bus's bound becomes the sentence that says so.
+    /// Replaces an answer beyond the bus's size limit with a failure.
     private func sendFailure(_ failure: Failure, insteadOf report: WorkerReport) {
         switch report {
         case .result(let result):
@@ -193,9 +192,10 @@ extension WorkerHost {
 
     // MARK: The end
 
-    /// Takes nothing more, hands chunks back, answers what it has, and says goodbye.
+    /// Refuses new work, hands chunks back, answers outstanding tasks, and says goodbye.
     ///
-    /// Returns when the supervisor knows everything, or after `limit`; the host is closed then.
+    /// Returns when the supervisor has acknowledged everything, or after `limit`; the host is
+    /// closed then.
     package func drain(limit: Duration = .seconds(5)) async {
         await withCheckedContinuation { continuation in
             onIdle = { continuation.resume() }

@@ -6,27 +6,25 @@ internal import CairnModel
 internal import FoundationEssentials
 internal import Platform
 
-/// The way straight to one asker.
+/// A direct connection to one client.
 struct StraightWay {
     let pusher: Pusher
-    /// When it was used last; monotonic nanoseconds.
+    /// Time of its last use; monotonic nanoseconds.
     var usedAt: Int64
 }
 
-/// Answers that go to their askers without the supervisor, which hears from the askers that they
-/// came.
+/// Direct answers, which bypass the supervisor; clients confirm their arrival to it.
 extension WorkerHost {
-    /// The most askers answered straight at a time; for a further one, the way used longest ago is
-    /// closed.
+    /// Maximum number of direct connections; beyond it the least recently used is closed.
     static let straightWayBound = 256
 
-    /// Sends an answer straight to its asker; false when it must go by the supervisor.
+    /// Sends an answer directly to its client; false when it must go through the supervisor.
     func send(_ answer: TaskAnswer, straightTo asker: TaskOrder.Asker) -> Bool {
         guard let pusher = straightWay(to: asker) else { return false }
         return (try? pusher.send(answer.message)) != nil
     }
 
-    /// Nil when it cannot be made; the first answers find it not connected yet.
+    /// Nil when it cannot be opened; until it is connected, answers go through the supervisor.
     private func straightWay(to client: TaskOrder.Asker) -> Pusher? {
         let asker = client.instance
         let now = MonotonicClock.nanoseconds()

@@ -10,26 +10,23 @@ internal import Glibc
 package import Logging
 internal import Platform
 
-/// How much a worker takes at a time.
+/// Capacity of a worker.
 package struct WorkerSlots: Hashable, Sendable {
-    /// Interactive tasks it holds at once, running and waiting: the supervisor's credit.
+    /// Maximum number of outstanding interactive tasks: the supervisor's credit.
     package var taskCredit: Int
-    /// Interactive tasks beyond those that it holds for the threads for what takes long; where it
-    /// has none, 0.
+    /// Additional outstanding tasks for the long-running threads; 0 without such threads.
     package var longTaskCredit: Int
-    /// Threads that do interactive tasks.
+    /// Number of threads for interactive tasks.
     package var taskThreadCount: Int
-    /// Threads that do those of them that may take long, beside the others; started by the first of
-    /// them.
+    /// Number of threads for long-running interactive tasks; started at the first one.
     package var longThreadCount: Int
-    /// Job chunks it runs at once, each on a thread of its own.
+    /// Number of concurrent job chunks, each on a thread of its own.
     package var chunkCount: Int
 
-    /// How many tasks for each thread a worker holds of those that take long: what is done, and
-    /// enough to go on with until the supervisor has sent more.
+    /// Number of long-running tasks held per thread: the running one, and enough to bridge the time
+    /// until the supervisor sends more.
     private static let longTasksPerThread = 4
 
-    /// States the numbers.
     package init(
         taskCredit: Int, taskThreadCount: Int, longThreadCount: Int = 0, chunkCount: Int
     ) {
@@ -41,16 +38,15 @@ package struct WorkerSlots: Hashable, Sendable {
     }
 }
 
-/// The worker's end of a lane: takes tasks and chunks, has them done on compute threads, and sends
-/// what came out.
+/// The worker's end of a lane: receives tasks and chunks, runs them on compute threads, and sends
+/// the results.
 ///
-/// It beats on the bus thread while compute threads work, keeps the results of chunks until the
-/// supervisor says they are safe, and says hello again whenever the supervisor has gone or changed:
-/// what it computes meanwhile is not lost.
+/// It sends heartbeats from the bus thread while compute threads work, keeps results of chunks
+/// until the supervisor acknowledges them, and repeats its hello whenever the supervisor is gone or
+/// has changed: results computed meanwhile are not lost.
 package actor WorkerHost {
-    /// What it can do.
     package nonisolated let pool: WorkerPool
-    /// The process's bus; the actor lives on its thread.
+    /// The process's bus; the actor runs on its thread.
     package nonisolated let bus: BusThread
     let slots: WorkerSlots
     let build: String
@@ -61,43 +57,43 @@ package actor WorkerHost {
     private var longThreads: ComputeThreads?
     private var chunkThreads: ComputeThreads?
     var sink: Pusher?
-    /// The supervisor that knows this worker; nil while saying hello.
+    /// The supervisor that has welcomed this worker; nil while saying hello.
     var supervisor: UUID?
     var lastEcho: Int64 = 0
-    /// Whether a message of a supervisor could not be read, which is logged once.
+    /// Whether an unreadable message of a supervisor was logged; this happens once.
     var hasRefusedMessage = false
-    /// Interactive tasks not answered yet, by dispatch.
+    /// Unanswered interactive tasks, by dispatch id.
     var tasks: [UUID: Work] = [:]
-    /// Those of them that the threads for what takes long have, or will.
+    /// Tasks on, or queued for, the long-running threads.
     private var longTasks: Set<UUID> = []
-    /// Chunks not finished yet, by lease.
+    /// Unfinished chunks, by lease.
     var chunks: [UUID: Work] = [:]
-    /// Results of chunks not acknowledged yet, by lease.
+    /// Unacknowledged results of chunks, by lease.
     var results: [UUID: ChunkResult] = [:]
-    /// Reports the sink had no room for.
+    /// Reports buffered while the sink was full.
     var outbox: Deque<WorkerReport> = []
-    /// The ways straight to askers, by instance.
+    /// Direct connections to clients, by instance.
     var straightWays: [UUID: StraightWay] = [:]
     var reported: [WorkerBeat.Entry] = []
     var taskTimes = TaskTimes()
     var timers: [BusThread.Timer] = []
     var presence: Subscriber?
     var isDraining = false
-    /// Whether the supervisor has said that nothing more will come.
+    /// Whether the supervisor has announced that it sends nothing more.
     var isDrained = false
     var onIdle: (@Sendable () -> Void)?
 
-    /// On the bus thread.
+    /// The bus thread.
     package nonisolated var unownedExecutor: UnownedSerialExecutor {
         bus.unownedReference
     }
 
-    /// Makes a worker that does nothing until `start`.
+    /// Makes a worker that is idle until `start`.
     ///
     /// - Parameters:
-    ///   - pool: What the supervisor may send it.
+    ///   - pool: The pool, which determines the tasks it gets.
     ///   - handlers: Its operations.
-    ///   - slots: How much it takes at a time.
+    ///   - slots: Its capacity.
     ///   - build: Name and version of the process, `cairn-worker/0.1.0`.
     package init(
         pool: WorkerPool, handlers: TaskHandlers, slots: WorkerSlots, bus: BusThread,
@@ -113,7 +109,7 @@ package actor WorkerHost {
 
     /// Starts the threads and says hello until a supervisor answers.
     ///
-    /// Throws `Failure` when the system has no thread or socket left.
+    /// Throws `Failure` when the system is out of threads or sockets.
     package func start() throws(Failure) {
         let finish: ComputeThreads.Finish = { [weak self, bus] work, result, nanoseconds in
             bus.post { [weak self] in
@@ -128,7 +124,7 @@ package actor WorkerHost {
             handlers: handlers.handlers, tried: handlers.tried, finish: finish)
         longThreads = try ComputeThreads(
             name: "long", count: slots.longThreadCount,
-            // Those that an earlier supervisor gave may still be here.
+            // Tasks of an earlier supervisor may still be outstanding.
             capacity: slots.taskCredit + slots.longTaskCredit, startsLate: true,
             handlers: handlers.handlers.mapValues { [failpoints] handler in
                 { context, payload in
@@ -170,10 +166,10 @@ package actor WorkerHost {
         tasks[work.id] = work
     }
 
-    /// Has a task done by the long threads.
+    /// Runs a task on the long-running threads.
     ///
-    /// The supervisor hears of a task of which it does not know yet that it takes long, and gets it
-    /// back where there are enough of those here: it knows who has room.
+    /// The supervisor is notified of a task newly classified as long-running, and gets it back when
+    /// the capacity for those is exhausted: it knows a worker with room.
     private func take(long work: Work) {
         guard work.isKnownLong || longTasks.count < slots.longTaskCredit, let longThreads,
             longThreads.take(work)
@@ -186,7 +182,7 @@ package actor WorkerHost {
         if !work.isKnownLong { send(.tookLong(task: work.id)) }
     }
 
-    /// Has a task done by the long threads that was found too long for those that tried it.
+    /// Moves a task to the long-running threads after its trial was too long.
     private func handOn(_ work: Work) {
         if work.control.isCancelled { return finish(work, .failure(.stopped)) }
         take(long: work)
@@ -198,19 +194,19 @@ package actor WorkerHost {
         longTasks.remove(id)
     }
 
-    /// Takes a task out of its queue; false when a thread has begun it.
+    /// Removes a queued task; false when a thread has begun it.
     private func withdraw(_ id: UUID) -> Bool {
         taskThreads?.remove(id) == true || longThreads?.remove(id) == true
     }
 
-    /// Stops a task; one that has not been begun is over at once.
+    /// Cancels a task; a queued one ends at once.
     func cancel(task id: UUID) {
         guard let work = tasks[id] else { return send(.answered(task: id)) }
         work.control.cancel()
         if withdraw(id) { finish(work, .failure(.stopped)) }
     }
 
-    /// Hands a task back, so that another worker does it; one that has been begun stays.
+    /// Hands a queued task back for another worker; one that has begun continues.
     func handBack(task id: UUID) {
         guard tasks[id] != nil, withdraw(id) else { return }
         forget(id)
@@ -259,7 +255,7 @@ package actor WorkerHost {
         }
     }
 
-    /// Keeps a chunk's result until it is acknowledged, and sends it.
+    /// Stores a chunk's result until it is acknowledged, and sends it.
     private func keep(_ work: Work, _ report: ChunkReport) {
         guard let held = work.held else { return }
         let result = ChunkResult(held: held, report: report)
@@ -269,14 +265,14 @@ package actor WorkerHost {
 
     private func answer(_ work: Work, _ result: Result<Data, Failure>) {
         let answer = TaskAnswer(to: work.order, result)
-        // With a cancelled task goes the client that would say that the answer came.
+        // A cancelled task has no client left to confirm a direct answer.
         if !work.control.isCancelled, let asker = work.asker, send(answer, straightTo: asker) {
             return
         }
         send(.answer(answer))
     }
 
-    /// Ends the threads and timers; whatever still runs is forgotten.
+    /// Ends the threads and timers; running work is abandoned.
     func close() {
         for timer in timers { timer.cancel() }
         timers = []

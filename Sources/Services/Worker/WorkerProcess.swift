@@ -7,13 +7,13 @@ package import Daemon
 internal import Logging
 internal import Site
 
-/// A whole worker process, from its start to its end.
+/// The lifecycle of a worker process.
 package enum WorkerProcess {
-    /// The version that workers say they are.
+    /// The version that workers report.
     package static let version = Release.version
 
-    /// Serves a pool until the process is asked to end, then drains for at most five seconds; or
-    /// does one chunk alone.
+    /// Serves a pool until a shutdown is requested, then drains for at most five seconds; or
+    /// executes one chunk alone.
     package static func run(
         _ daemon: Daemon, pool: WorkerPool, handlers: TaskHandlers, slots: WorkerSlots,
         alone scratch: ScratchChunk? = nil

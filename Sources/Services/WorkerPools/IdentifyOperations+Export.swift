@@ -7,11 +7,12 @@ internal import Rendering
 package import SiteAnswers
 
 extension IdentifyOperations {
-    /// Draws a picture on the calling thread, which waits for the map and for other servers where
-    /// it must, inside `waiting`.
+    /// Draws a picture on the calling thread, which waits for the map and for other servers inside
+    /// `waiting`.
     ///
-    /// Throws `Failure`: `notFound` for an unknown map, `timedOut` for a sequence number that does
-    /// not come, `invalidParameter`, `tooLarge`, `cancelled`, and what log and datasets throw.
+    /// Throws `Failure`: `notFound` for an unknown map, `timedOut` for a sequence number that is
+    /// not reached, `invalidParameter`, `tooLarge`, `cancelled`, and the failures of log and
+    /// datasets.
     package func export(
         _ request: ExportRequest, until deadline: ContinuousClock.Instant? = nil,
         waiting: @escaping SiteIdentify.Waiting = { $0() },
@@ -20,7 +21,7 @@ extension IdentifyOperations {
         let (map, isStale) = try site.map(
             named: request.map, past: request.past, minSequence: request.minSequence,
             until: deadline, waiting: waiting)
-        // Earlier, so that the picture is still drawn in time without what has not come by then.
+        // Earlier than the deadline, to leave time to draw the picture without the missing layers.
         let end = deadline.map { $0 - .milliseconds(750) }
         return try MapPicture.draw(
             request, of: map, by: engine, isStale: isStale,

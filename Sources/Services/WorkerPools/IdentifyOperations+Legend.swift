@@ -11,14 +11,14 @@ internal import SiteAnswers
 internal import Worker
 
 extension IdentifyOperations {
-    /// Asks the map's servers and reads its rasters; blocks the thread.
+    /// Queries the map's servers and reads its rasters; blocks the thread.
     func legends(
         _ request: LegendRequest, in context: OperationContext
     ) throws -> LayerLegends {
         let (map, _) = try site.map(
             named: request.map, past: request.past, minSequence: request.minSequence,
             until: context.deadline, waiting: context.waiting)
-        // A little earlier, so that what servers have failed to say by then is still said in time.
+        // Earlier than the deadline, to leave time to report the failures of servers.
         return remotes.legends(
             of: map.description.layers,
             rasters: { [rasters] id throws(Failure) in
@@ -30,7 +30,7 @@ extension IdentifyOperations {
 }
 
 extension RasterFile {
-    /// A picture for each row; throws what its legend throws, and `unavailable` where there is no
+    /// An image for each row; throws the failures of its legend, and `unavailable` when out of
     /// memory.
     func legend(isCancelled: () -> Bool) throws(Failure) -> [LegendEntry] {
         let side = LegendEntry.symbolSide

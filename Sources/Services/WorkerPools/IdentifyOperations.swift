@@ -16,16 +16,16 @@ package import Site
 package import SiteAnswers
 package import Worker
 
-/// What an identify worker does: `identify`, `query`, `find`, `export` and `legend`, on the maps of
-/// a follower and the datasets of a shelf.
+/// The operations of an identify worker: `identify`, `query`, `find`, `export` and `legend`, on the
+/// maps of a follower and the datasets of a shelf.
 ///
-/// A request waits until the maps have reached its `minSequence`, or asks the maps as they were
-/// `at` a sequence number. Any number of compute threads may ask; they share an engine.
+/// A request waits until the maps have reached its `minSequence`, or reads the maps `at` a sequence
+/// number. Callable from any number of compute threads; they share an engine.
 package final class IdentifyOperations: Sendable {
-    /// The largest payload that is looked into on the bus thread.
+    /// Maximum size of a payload that is decoded on the bus thread.
     private static let promptByteLimit = 1_024
 
-    /// What it follows of a site's state.
+    /// Parts of the state that a state hash of this worker covers.
     private static let hashed: Set<String> = ["commands", "map"]
 
     private let recorder: Recorder?
@@ -35,22 +35,22 @@ package final class IdentifyOperations: Sendable {
     let remotes: RemoteServices
     let rasters: String
     private let queries: QueryEngine
-    /// Of queries tried on a thread for tasks.
+    /// Pace of queries tried on a thread for tasks.
     private let queryPace = LatencyGate(tryLimit: 20_000_000, averageLimit: 10_000_000)
-    /// The processor time that an identify has on a thread for tasks while others wait for it, in
+    /// Processor time of an identify on a thread for tasks while others wait for it, in
     /// nanoseconds.
     private static let identifyShare: Int64 = 100_000_000
 
     /// - Parameters:
-    ///   - follower: The maps, kept up to date by somebody else.
-    ///   - isStale: Whether the maps may have changed unnoticed.
+    ///   - follower: The maps, kept up to date elsewhere.
+    ///   - isStale: Whether the maps may be out of date.
     ///   - shelf: The datasets.
     ///   - rasters: The directory of rasters.
-    ///   - remotes: What asks other servers.
-    ///   - recorder: Keeps interactive requests with their answers.
+    ///   - remotes: Access to other servers.
+    ///   - recorder: Records interactive requests with their answers.
     ///   - readLog: Reads the log, for requests about the past.
     ///
-    /// Throws `Failure` when the system has no thread left.
+    /// Throws `Failure` when the system is out of threads.
     package init(
         follower: MapFollower, isStale: @escaping @Sendable () -> Bool, shelf: DatasetCache,
         rasters: String, remotes: RemoteServices, recorder: Recorder? = nil,
@@ -74,7 +74,7 @@ package final class IdentifyOperations: Sendable {
             readLog: readLog)
     }
 
-    /// What a worker's host does: the interactive operations, and the chunks of jobs that ask maps.
+    /// The handlers for a worker's host: interactive operations, and chunks of jobs on maps.
     package func handlers(blobs: BlobStore) -> TaskHandlers {
         var handlers = TaskHandlers(
             ChunkOperations.hosted(
@@ -142,7 +142,7 @@ package final class IdentifyOperations: Sendable {
         let (map, isStale) = try site.map(
             named: request.map, past: request.past, minSequence: request.minSequence,
             until: context.deadline, waiting: context.waiting)
-        // Earlier than for one layer: the layers that are late are named with the rest.
+        // Earlier than for one layer: late layers are named with the others.
         let answer = try queries.find(
             request, in: map.description, isStale: isStale,
             isCancelled: { context.isCancelled },
@@ -174,10 +174,11 @@ package final class IdentifyOperations: Sendable {
                 datasets: follower.datasets(of: layers(), on: map, at: answer.sequence)))
     }
 
-    /// Answers a request on the calling thread, which waits where it must, inside `waiting`.
+    /// Answers a request on the calling thread, which waits inside `waiting`.
     ///
-    /// Throws `Failure`: `notFound` for an unknown map, `timedOut` for a sequence number that does
-    /// not come, `invalidParameter`, `tooLarge`, `cancelled`, and what log and datasets throw.
+    /// Throws `Failure`: `notFound` for an unknown map, `timedOut` for a sequence number that is
+    /// not reached, `invalidParameter`, `tooLarge`, `cancelled`, and the failures of log and
+    /// datasets.
     package func identify(
         _ request: IdentifyRequest, until deadline: ContinuousClock.Instant? = nil,
         waiting: @escaping SiteIdentify.Waiting = { $0() },
@@ -187,14 +188,14 @@ package final class IdentifyOperations: Sendable {
             request, until: deadline, waiting: waiting, turn: nil, isCancelled: isCancelled)
     }
 
-    /// The same, `cancelled` too when the turn is over, unless other servers have been asked.
+    /// Answers a request within a turn; also throws `cancelled` when the turn is over, unless
+    /// remote servers have been queried.
     private func identify(
         _ request: IdentifyRequest, until deadline: ContinuousClock.Instant?,
         waiting: @escaping SiteIdentify.Waiting, turn: TaskTurn?,
         isCancelled: @escaping @Sendable () -> Bool
     ) throws(Failure) -> IdentifyAnswer {
-        // A little earlier, so that what other servers have failed to say by then is still said in
-        // time.
+        // Earlier than the deadline, to leave time to report the failures of remote servers.
         let end = deadline.map { $0 - .milliseconds(250) }
         return try site.identify(
             request, until: deadline, waiting: waiting,
@@ -207,10 +208,10 @@ package final class IdentifyOperations: Sendable {
 }
 
 extension IdentifyOperations {
-    /// Answers a query on the calling thread, which waits where it must, inside `waiting`.
+    /// Answers a query on the calling thread, which waits inside `waiting`.
     ///
-    /// Throws `Failure` as identify does, and as `QueryEngine` does; `cancelled` too when the turn
-    /// is over, or another server has to be asked in one.
+    /// Throws `Failure` as identify does, and as `QueryEngine` does; also `cancelled` when the turn
+    /// is over, or a remote server has to be queried in one.
     func query(
         _ request: QueryRequest, until deadline: ContinuousClock.Instant? = nil,
         waiting: @escaping SiteIdentify.Waiting = { $0() }, turn: TaskTurn? = nil,
@@ -233,8 +234,7 @@ extension IdentifyOperations {
         return answer
     }
 
-    /// Asks the servers of layers of features, each question until `end`, and waits inside
-    /// `waiting`.
+    /// Queries remote feature layers, each request until `end`, and waits inside `waiting`.
     private func remoteFeatures(
         until end: ContinuousClock.Instant?, waiting: @escaping SiteIdentify.Waiting,
         isCancelled: @escaping @Sendable () -> Bool

@@ -13,12 +13,12 @@ internal import Site
 internal import Worker
 
 extension PoolProcess {
-    /// Follows the maps of a site and answers what is where on them.
+    /// Follows the maps of a site and serves the identify pool.
     ///
-    /// It takes no work before it has read the log as far as it went at the start (or for ten
-    /// seconds the log could not be reached): otherwise it would deny maps that exist.
+    /// It accepts no work before it has read the log up to its head at the start (or after ten
+    /// seconds without the log): otherwise it would report existing maps as missing.
     static let identify = PoolProcess(
-        // What its dozen threads keep for a while is little.
+        // Its dozen threads keep little freed memory.
         .identify, keptHeapByteCount: 64 << 10
     ) { daemon, start in
         let recorder = try Recorder(daemon, .identify, rate: start.recording)
@@ -30,7 +30,7 @@ extension PoolProcess {
         let follower = try MapFollower(
             following: daemon.bus, log: log, hasLocators: false, from: snapshots,
             onFault: { if $0.code == .conflict { daemon.requestShutdown(because: $0) } },
-            // It must not go on answering from what it knew before.
+            // It must not go on answering from an outdated state.
             onStop: { daemon.requestShutdown(because: $0) })
         defer { follower.stop() }
         recorder.nameLog { follower.incarnation }
@@ -41,14 +41,14 @@ extension PoolProcess {
             }
             guard let state else { return }
             daemon.logger.info(
-                "maps known",
+                "map state loaded",
                 metadata: [
                     "sequence": "\(state.sequence)", "maps": "\(state.mapNames.count)",
                     "folded": "\(follower.foldedCount)",
                 ])
         } catch {
             daemon.logger.warning(
-                "answers before it has read the log", metadata: ["reason": "\(error)"])
+                "accepting work before the log has been read", metadata: ["reason": "\(error)"])
         }
         let operations = try IdentifyOperations(
             follower: follower, isStale: { follower.isStale },

@@ -8,7 +8,8 @@ package import Recording
 package import Site
 package import Worker
 
-/// What a locator worker does: `geocode`, `suggest`, `reverse`, and the rows of batch geocodes.
+/// The operations of a locator worker: `geocode`, `suggest`, `reverse`, and the rows of batch
+/// geocodes.
 package struct LocatorOperations: Sendable {
     private let shelf: LocatorShelf
     private let isStale: @Sendable () -> Bool
@@ -19,11 +20,10 @@ package struct LocatorOperations: Sendable {
     ///
     /// - Parameters:
     ///   - shelf: The locators.
-    ///   - isStale: Whether names may mean other locators by now. It is passed on with each answer;
-    ///     a name that
-    ///     is not known then is refused with `logUnavailable`.
-    ///   - recorder: Records each answer with the locator file that gave it.
-    ///   - sequence: The sequence number up to which names are known.
+    ///   - isStale: Whether published names may be out of date. It is passed on with each answer;
+    ///     an unknown name is refused with `logUnavailable` then.
+    ///   - recorder: Records each answer with the locator file it came from.
+    ///   - sequence: The sequence number of the known names.
     package init(
         on shelf: LocatorShelf, isStale: @escaping @Sendable () -> Bool = { false },
         recorder: Recorder? = nil, sequence: @escaping @Sendable () -> Int64 = { 0 }
@@ -34,8 +34,7 @@ package struct LocatorOperations: Sendable {
         self.sequence = sequence
     }
 
-    /// What a worker's host does: the interactive operations, and the chunks of jobs that ask
-    /// locators.
+    /// The handlers for a worker's host: interactive operations, and chunks of jobs on locators.
     package func handlers(blobs: BlobStore) -> TaskHandlers {
         let capabilities = JobCapabilities { [shelf] name in
             let locator = try shelf.locator(named: name)
@@ -70,7 +69,7 @@ package struct LocatorOperations: Sendable {
             guard error.code == .notFound, isStale() else { throw error }
             throw Failure(
                 .logUnavailable,
-                "the log is out of reach, and what was read of it knows no locator "
+                "the log is unreachable, and the part read so far has no locator "
                     + "'\(name.prefix(64))'")
         }
     }

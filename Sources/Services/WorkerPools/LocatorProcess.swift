@@ -12,12 +12,12 @@ internal import Site
 internal import Worker
 
 extension PoolProcess {
-    /// Follows which locator each name stands for, and answers.
+    /// Follows the published locators of a site and serves the locator pool.
     ///
-    /// It takes no work before it has read the log as far as it went at the start (or for ten
-    /// seconds the log could not be reached): otherwise it would deny names that exist.
+    /// It accepts no work before it has read the log up to its head at the start (or after ten
+    /// seconds without the log): otherwise it would report existing names as missing.
     static let locator = PoolProcess(
-        // Two threads answer; with a heap for each, what one has freed would be lost to the other.
+        // One heap for both threads: with two, memory freed by one is lost to the other.
         .locator, keptHeapByteCount: 1 << 20
     ) { daemon, start in
         let recorder = try Recorder(daemon, .locator, rate: start.recording)
@@ -30,7 +30,7 @@ extension PoolProcess {
             onFault: { if $0.code == .conflict { daemon.requestShutdown(because: $0) } }
         ) { events, position in
             follower.ingest(events, upTo: position)
-            // It must not go on answering from what it knew before.
+            // It must not go on answering from an outdated state.
             if let fault = follower.fault { daemon.requestShutdown(because: fault) }
         }
         defer { subscription.cancel() }
@@ -38,14 +38,14 @@ extension PoolProcess {
         do {
             let state = try await daemon.untilShutdown {
                 let head = try await log.head().head
-                // Jobs may have been going on since it read the log to the end.
+                // Appends may have continued since it read the log to the end.
                 subscription.askForHead()
                 return try await follower.snapshot(minSequence: head, timeout: .seconds(10))
             }
             guard state != nil else { return }
         } catch {
             daemon.logger.warning(
-                "answers before it has read the log", metadata: ["reason": "\(error)"])
+                "accepting work before the log has been read", metadata: ["reason": "\(error)"])
         }
         let shelf = LocatorShelf(site: daemon.site) { follower.current.locator(named: $0) }
         try await WorkerProcess.run(

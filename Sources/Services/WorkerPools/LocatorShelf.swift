@@ -6,33 +6,33 @@ package import Locator
 package import Site
 internal import Synchronization
 
-/// The opened locators of a site, found by the names they are published under.
+/// The open locators of a site, by their published names.
 ///
-/// A locator is opened when it is first asked for and kept, the last few of them, so that a name
-/// can move on to a newer file while jobs still read an older one. Any thread may ask.
+/// Locators are opened on demand and cached, so that a name can move on to a newer file while jobs
+/// still read an older one. Callable from any thread.
 package final class LocatorShelf: Sendable {
-    /// How many files stay open; the one not asked for longest goes first.
+    /// Maximum number of open files; the least recently used is closed first.
     package static let capacity = 4
 
     private let site: Site
     private let published: @Sendable (String) -> LocatorPublished?
-    /// The locator last asked for last.
+    /// Open locators, the most recently used last.
     private let opened = Mutex<[Locator]>([])
 
     /// Makes an empty shelf.
     ///
     /// - Parameters:
-    ///   - site: Where the files lie.
-    ///   - published: Says what a name stands for now; nil for a name nothing was published under.
+    ///   - site: The site with the files.
+    ///   - published: The present locator of a name; nil for an unpublished name.
     package init(site: Site, published: @escaping @Sendable (String) -> LocatorPublished?) {
         self.site = site
         self.published = published
     }
 
-    /// The locator that a name stands for now.
+    /// The present locator of a name.
     ///
-    /// Throws `Failure`: `notFound` for an unknown name or a file that is gone, `corrupt` or
-    /// `newerVersion` for a file that cannot be used.
+    /// Throws `Failure`: `notFound` for an unknown name or a missing file, `corrupt` or
+    /// `newerVersion` for an unusable file.
     package func locator(named name: String) throws(Failure) -> Locator {
         guard let event = published(name) else {
             throw Failure(
@@ -49,7 +49,7 @@ package final class LocatorShelf: Sendable {
         if let known { return known }
         let locator = try Locator(path: site.locatorPath(event.locator), id: event.locator)
         opened.withLock { opened in
-            // Another thread may have opened it meanwhile; one is as good as the other.
+            // Another thread may have opened it meanwhile; either instance will do.
             opened.removeAll { $0.id == locator.id }
             opened.append(locator)
             if opened.count > Self.capacity { opened.removeFirst() }

@@ -6,19 +6,18 @@ package import Daemon
 package import Recording
 internal import Worker
 
-/// The process of a worker pool, from its start to its end.
+/// The lifecycle of a worker pool's process.
 package struct PoolProcess: Sendable {
-    /// What a process was started with.
+    /// Start options of a process.
     struct Start: Sendable {
-        /// How many requests it records.
+        /// Number of requests it records.
         let recording: RecordingRate
-        /// The chunk it does alone instead of serving the pool.
+        /// The chunk to execute alone instead of serving the pool.
         let scratch: ScratchChunk?
     }
 
-    /// The pool it belongs to.
     package let pool: WorkerPool
-    /// How much freed memory its one heap keeps; nil for a heap per thread, as usual.
+    /// Freed memory that a single shared heap keeps; nil for the default of a heap per thread.
     package let keptHeapByteCount: Int?
     private let serve: @Sendable (Daemon, Start) async throws -> Void
 
@@ -31,19 +30,19 @@ package struct PoolProcess: Sendable {
         self.serve = serve
     }
 
-    /// Those of every pool.
+    /// The processes of all pools.
     package static let all = [identify, locator, work]
 
-    /// That of a pool; nil for a pool that is missing in ``all``.
+    /// The process of a pool; nil if it is missing in ``all``.
     package init?(of pool: WorkerPool) {
         guard let process = Self.all.first(where: { $0.pool == pool }) else { return nil }
         self = process
     }
 
-    /// Serves the pool until the process is asked to end; or, with the path of a work order, does
-    /// that one chunk alone.
+    /// Serves the pool until a shutdown is requested; or, with the path of a work order, executes
+    /// that one chunk.
     ///
-    /// Throws `Failure` (`notFound`, `invalidParameter`) for a work order that cannot be read.
+    /// Throws `Failure` (`notFound`, `invalidParameter`) for an unreadable work order.
     package func run(
         _ daemon: Daemon, recording rate: RecordingRate, alone path: String? = nil
     ) async throws {
@@ -53,7 +52,7 @@ package struct PoolProcess: Sendable {
 }
 
 extension Recorder {
-    /// Records what a process of a pool answers.
+    /// Records the answers of a pool's process.
     convenience init(_ daemon: Daemon, _ pool: WorkerPool, rate: RecordingRate) throws {
         try self.init(
             site: daemon.site, process: pool.settings.recordedName ?? daemon.name,

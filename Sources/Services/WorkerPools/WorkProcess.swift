@@ -8,7 +8,7 @@ internal import Site
 internal import Worker
 
 extension PoolProcess {
-    /// The chunks of jobs that need neither a map nor a locator, one at a time.
+    /// Runs chunks of jobs that need neither a map nor a locator, one at a time.
     static let work = PoolProcess(.work) { daemon, start in
         try await WorkerProcess.run(
             daemon, pool: .work,

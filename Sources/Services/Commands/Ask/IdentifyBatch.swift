@@ -10,27 +10,27 @@ internal import Synchronization
 internal import Tables
 internal import Terminal
 
-/// A stream of queries, asked side by side and answered in order, in bounded memory.
+/// A stream of queries, executed concurrently and answered in order, in bounded memory.
 struct IdentifyBatch {
     let session: Session
-    /// Every query is this with a geometry of its own.
+    /// The request that every query repeats with a geometry of its own.
     let template: IdentifyRequest
     /// The file; `-` for standard input.
     let path: String
     let inFlight: Int
     let timeout: Duration
 
-    /// Queries that wait for their turn to be written, at most, for each that is under way.
+    /// Maximum number of answers waiting to be written, per concurrent query.
     private static let backlog = 8
 
-    /// What a task of the batch came to.
+    /// The result of a task of the batch.
     private enum Step: Sendable {
         case read([BatchQuery])
         case answered(Int, BatchAnswer)
     }
 
-    /// Reads to the end; throws `Failure` at a file that cannot be read on, and, after the last
-    /// line, when a query had no answer.
+    /// Processes the whole file; throws `Failure` when it cannot be read, and, after the last line,
+    /// when a query had no answer.
     func run() async throws {
         let source = try BatchSource(path: path, template: template)
         let client = try session.client()
@@ -42,7 +42,7 @@ struct IdentifyBatch {
 
         try await withThrowingTaskGroup(of: Step.self) { group in
             var underWay = 0
-            // What has an answer is written while the next lines are waited for.
+            // Completed answers are written while the next lines are read.
             var isReading = false
             while true {
                 while underWay < inFlight, asked - written < inFlight * Self.backlog,
@@ -80,13 +80,13 @@ struct IdentifyBatch {
         if progress.errorCount > 0 {
             throw Failure(
                 .invalidParameter,
-                "\(progress.errorCount) of \(progress.count) queries have no answer; their lines say why"
+                "\(progress.errorCount) of \(progress.count) queries have no answer: see their lines"
             )
         }
     }
 
-    /// Asks until there is an answer or a refusal that asking again does not change; gives up what
-    /// is merely not to be had now after half a minute.
+    /// Retries until there is an answer or a permanent refusal; a temporary failure is retried for
+    /// half a minute.
     private static func answer(
         _ query: BatchQuery, _ client: CairnClient, _ timeout: Duration
     ) async -> BatchAnswer {
@@ -106,7 +106,7 @@ struct IdentifyBatch {
     }
 }
 
-/// How many lines have been written, shown on standard error.
+/// Number of written lines, shown on standard error.
 private struct BatchProgress {
     private(set) var count = 0
     private(set) var errorCount = 0
@@ -123,7 +123,7 @@ private struct BatchProgress {
         count += 1
         if answer.error != nil { errorCount += 1 }
         line.show(text)
-        // Where no line can be written over, one every ten seconds.
+        // One line every ten seconds where a line cannot be overwritten.
         guard !isTerminal, count.isMultiple(of: 64), .now - lastSaid > .seconds(10) else { return }
         lastSaid = .now
         Output.diagnose(text)
@@ -136,7 +136,7 @@ private struct BatchProgress {
     }
 }
 
-/// The queries of a file, a few at a time, read on a thread of their own.
+/// The queries of a file in small batches, read on a thread of their own.
 private final class BatchSource: Sendable {
     private struct Reading {
         var records: BatchRecords?
@@ -154,8 +154,8 @@ private final class BatchSource: Sendable {
         bytes = try ByteSource(path: path)
     }
 
-    /// The next queries, one at least; none at the end, and at once where the task is cancelled,
-    /// whatever is still waited for.
+    /// The next queries, at least one; none at the end, and immediately none when the task is
+    /// cancelled.
     func next() async throws -> [BatchQuery] {
         let (queries, continuation) = AsyncThrowingStream.makeStream(of: [BatchQuery].self)
         Task {
@@ -192,7 +192,7 @@ private final class BatchSource: Sendable {
     private func read(_ reading: inout Reading) throws {
         var piece = try bytes.read(upTo: 64 << 10)
         if reading.records == nil {
-            // A pipe may give a byte at a time; the form shows with the first that is not blank.
+            // A pipe may deliver single bytes; the first non-blank one determines the form.
             while piece.count < 4 || piece.allSatisfy({ $0 <= UInt8(ascii: " ") }) {
                 let more = try bytes.read(upTo: 64 << 10)
                 if more.isEmpty { break }

@@ -16,7 +16,7 @@ internal import Terminal
 
 struct IdentifyCommand: SiteCommand {
     static let configuration = CommandConfiguration(
-        commandName: "identify", abstract: "Ask a map what is at a place.",
+        commandName: "identify", abstract: "Identify the features at a place of a map.",
         discussion: """
             Coordinates are x before y (longitude before latitude), in --sr, otherwise in the map's \
             spatial reference. Without --extent the map's initial extent is taken for the screen, so \
@@ -34,34 +34,34 @@ struct IdentifyCommand: SiteCommand {
         help: "A geometry as text, or '@FILE'.") var geometry: String?
     @Option(help: "A file of queries, JSON Lines or CSV; '-' for standard input.")
     var batch: String?
-    @Flag(help: "Stay, and show what changes in the answer, until Ctrl-C.") var follow = false
-    @Option(help: "With --batch: how many queries are under way at once, 1 to 1000.")
+    @Flag(help: "Keep running and show changes of the answer, until Ctrl-C.") var follow = false
+    @Option(help: "With --batch: number of concurrent queries, 1 to 1000.")
     var inFlight = 32
     @Option(
         help:
             "top, visible or all, optionally with layers: 'all:3,cities'. Groups stand for theirs."
     ) var layers = "top"
     @Option(
-        help: "How far away a feature still counts, in pixels. (default: 3)",
+        help: "Search distance in pixels. (default: 3)",
         transform: Reading.number) var tolerance = 3.0
-    @Option(help: "What the screen shows, 'xmin,ymin,xmax,ymax'.") var extent: String?
+    @Option(help: "Extent of the screen, 'xmin,ymin,xmax,ymax'.") var extent: String?
     @Option(help: "The screen's size in pixels, 'width,height' or 'width,height,dpi'.")
     var size = "800,600,96"
     @Option(
         help: "The spatial reference of input and output: a wkid, EPSG:n, or WKT.",
         transform: Reading.spatialReference) var sr: SpatialReference?
-    @Option(help: "Generalise output geometry by at most this, in output units.")
+    @Option(help: "Maximum deviation of generalised output geometry, in output units.")
     var maxOffset: Double?
     @Option(help: "Decimals of output coordinates.") var precision: Int?
     @Option(help: "A further WHERE clause for a layer: 'LAYER:CLAUSE'. May be repeated.")
     var `where`: [String] = []
-    @Flag(help: "Show the geometries of what was found.") var returnGeometry = false
+    @Flag(help: "Show the geometries of the results.") var returnGeometry = false
     @OptionGroup(title: "Time and form of results") var options: IdentifyOptions
     @Option(
-        help: "Ask the map as it was at this sequence number or time.", transform: Reading.asOf)
+        help: "Query the map as of this sequence number or time.", transform: Reading.asOf)
     var at: AsOf?
     @Option(
-        help: "Give up after so many seconds, and stop the work.", transform: Reading.number)
+        help: "Time limit in seconds; then the work stops.", transform: Reading.number)
     var timeout = 10.0
 
     func validate() throws {
@@ -83,7 +83,7 @@ struct IdentifyCommand: SiteCommand {
         }
     }
 
-    // A function for each: the release optimiser of Swift 6.3.1 crashes on all of them in one.
+    // One function each: the release optimiser of Swift 6.3.1 crashes on all of them in one.
     func perform(_ session: Session) async throws {
         if let batch {
             try await askBatch(session, batch)
@@ -101,7 +101,7 @@ struct IdentifyCommand: SiteCommand {
         try await run.run()
     }
 
-    /// One state of the map for all, whenever each is asked.
+    /// The template fixes the map's state for all queries of the batch.
     private func batchTemplate(_ session: Session) async throws -> IdentifyRequest {
         _ = try session.client()
         let question = try await request(session)
@@ -152,7 +152,7 @@ struct IdentifyCommand: SiteCommand {
 
     private var limit: Duration { .milliseconds(Int64(timeout * 1_000)) }
 
-    /// What the options say; of a batch without its geometry.
+    /// The request from the options; for a batch without its geometry.
     private func request(_ session: Session) async throws -> IdentifyRequest {
         let parsed =
             try batch == nil
@@ -250,7 +250,7 @@ struct IdentifyCommand: SiteCommand {
 }
 
 extension IdentifyChange {
-    /// `+`, `-` and `~` for what came, went and changed.
+    /// `+`, `-` and `~` for added, removed and changed results.
     fileprivate var lines: [String] {
         func line(_ sign: String, _ result: IdentifyResult) -> String {
             "\(sign) \(result.layerID) \(result.layerName): \(result.value.displayText) "
@@ -299,7 +299,7 @@ extension IdentifyAnswer {
         for failure in failures ?? [] {
             lines.append("\(failure.layerID) \(failure.layerName): \(failure.error.message)")
         }
-        let stale = isStale ? ", stale: the log was out of reach" : ""
+        let stale = isStale ? ", stale: the log was unreachable" : ""
         let count = results.count
         let all = transferLimitExceeded ? " of \(hitCount)" : ""
         lines.append(

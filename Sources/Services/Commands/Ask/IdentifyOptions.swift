@@ -6,7 +6,7 @@ internal import CairnModel
 internal import JobKinds
 internal import Terminal
 
-/// What a caller may ask of the time of features and of the form of results.
+/// Options for the time of features and the form of results.
 struct IdentifyOptions: ParsableArguments {
     @Option(
         help: """
@@ -19,16 +19,16 @@ struct IdentifyOptions: ParsableArguments {
     var timeRelation = Relation.overlaps
     @Option(
         help: """
-            What a layer makes of --time: 'LAYER:off', 'LAYER:cumulative' or 'LAYER:offset=1 years'. \
+            How a layer applies --time: 'LAYER:off', 'LAYER:cumulative' or 'LAYER:offset=1 years'. \
             May be repeated.
             """) var layerTime: [String] = []
     @Flag(help: "Show the Z of every coordinate.") var z = false
     @Flag(help: "Show the M of every coordinate.") var m = false
     @Flag(help: "Name attributes by field, not by alias.") var fieldNames = false
-    @Flag(help: "Write attributes as text, as people read them.") var formatted = false
-    @Option(help: "The most results of one layer; 0 for counts alone.") var maxResults: Int?
+    @Flag(help: "Write attributes as formatted text.") var formatted = false
+    @Option(help: "Maximum results per layer; 0 for counts only.") var maxResults: Int?
     @Flag(help: "Leave out layers whose popups are off.") var popupsOnly = false
-    @Flag(help: "Say what came of every layer, and why.") var explain = false
+    @Flag(help: "Explain the outcome of every layer.") var explain = false
 
     enum Relation: String, ExpressibleByArgument, CaseIterable {
         case overlaps
@@ -53,7 +53,7 @@ struct IdentifyOptions: ParsableArguments {
         do throws(Failure) { _ = try form() } catch { throw ValidationError(error.message) }
     }
 
-    /// Puts the options into a request on that map; throws where a layer is not known.
+    /// Applies the options to a request on that map; throws for an unknown layer.
     func apply(to request: inout IdentifyRequest, on map: MapDescription) throws {
         let form = try form()
         do throws(Failure) {
@@ -81,7 +81,7 @@ struct IdentifyOptions: ParsableArguments {
 }
 
 extension IdentifyExplanation {
-    /// For people: how the request was understood, and a table of all layers.
+    /// Text output: the interpretation of the request, and a table of all layers.
     var lines: [String] {
         var head = ["map \(mapSpatialReference.map(\.displayText) ?? "blank")"]
         if let resolution { head.append("a pixel is \(resolution) map units") }

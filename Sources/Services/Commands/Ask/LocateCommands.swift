@@ -15,14 +15,14 @@ struct GeocodeCommand: SiteCommand {
     @OptionGroup var common: CommonOptions
     @Argument(help: "The place or address, in one line.") var text: String
     @Option(help: "The locator.") var locator = "World"
-    @Option(help: "The most candidates, 1 to 50.") var max = 10
-    @Option(help: "Only in these countries: ISO codes between commas.") var country: String?
+    @Option(help: "Maximum number of candidates, 1 to 50.") var max = 10
+    @Option(help: "Only in these countries: comma-separated ISO codes.") var country: String?
     @Option(help: "Only inside 'xmin,ymin,xmax,ymax'.") var extent: String?
-    @Option(help: "Prefer what is near 'longitude,latitude'.") var near: String?
+    @Option(help: "Prefer results near 'longitude,latitude'.") var near: String?
     @Option(help: "The key of a suggestion.") var key: String?
     @Option(help: "The language to show names in: de, ger or pt-BR.") var language: String?
     @Flag(
-        help: "Also say why each candidate stands where it does, and which sources it came from.")
+        help: "Also explain the rank of each candidate, and show its sources.")
     var explain = false
 
     func validate() throws {
@@ -56,7 +56,7 @@ struct GeocodeCommand: SiteCommand {
 }
 
 extension GeocodeCommand {
-    /// A line for each group of words, and one for what orders equal scores.
+    /// A line for each group of words, and one for the order of equal scores.
     private static func lines(_ explanation: Explanation) -> [String] {
         let words = explanation.words.map { words in
             "  '\(words.text)' is \(words.meaning.rawValue)"
@@ -78,15 +78,15 @@ extension GeocodeCommand {
 
 struct SuggestCommand: SiteCommand {
     static let configuration = CommandConfiguration(
-        commandName: "suggest", abstract: "Show how a text may go on.",
+        commandName: "suggest", abstract: "Show completions of a text.",
         discussion: "JSON: one line per suggestion, best first.")
 
     @OptionGroup var common: CommonOptions
-    @Argument(help: "What has been typed so far.") var text: String
+    @Argument(help: "The text typed so far.") var text: String
     @Option(help: "The locator.") var locator = "World"
-    @Option(help: "The most suggestions, 1 to 15.") var max = 5
-    @Option(help: "Only in these countries: ISO codes between commas.") var country: String?
-    @Option(help: "Prefer what is near 'longitude,latitude'.") var near: String?
+    @Option(help: "Maximum number of suggestions, 1 to 15.") var max = 5
+    @Option(help: "Only in these countries: comma-separated ISO codes.") var country: String?
+    @Option(help: "Prefer results near 'longitude,latitude'.") var near: String?
     @Option(help: "The language to show names in: de, ger or pt-BR.") var language: String?
 
     func validate() throws {
@@ -123,10 +123,10 @@ struct ReverseCommand: SiteCommand {
     @OptionGroup var common: CommonOptions
     @Argument(help: "The position, 'longitude,latitude', WGS 84.") var location: String
     @Option(help: "The locator.") var locator = "World"
-    @Option(help: "How far away the place may be, in metres.", transform: Reading.number)
+    @Option(help: "Maximum distance of the place in metres.", transform: Reading.number)
     var distance = 50_000.0
     @Option(help: "The language to show names in: de, ger or pt-BR.") var language: String?
-    @Flag(help: "Also say which sources the answer came from.") var explain = false
+    @Flag(help: "Also show the sources of the answer.") var explain = false
 
     func validate() throws {
         guard distance.isFinite, distance >= 0 else {
@@ -144,19 +144,19 @@ struct ReverseCommand: SiteCommand {
         let answer = try await session.client().ask(.reverse, request)
         guard let candidate = answer.candidate else {
             throw Failure(
-                .notFound, "nothing known to '\(locator)' lies within \(Int(distance)) m")
+                .notFound, "locator '\(locator)' has nothing within \(Int(distance)) m")
         }
         try session.show([candidate], isStale: answer.isStale)
         if explain, !session.output.isJSON { try session.output.lines(candidate.originLines) }
         if let meters = candidate.metersAcrossBorder, !session.output.isJSON {
             let distance = meters.displayText(decimals: 0)
-            try session.output.line("nearer, \(distance) m away, something lies across a border")
+            try session.output.line("a nearer result, \(distance) m away, is across a border")
         }
     }
 }
 
 extension Candidate {
-    /// A line for each source that it came from; none where unknown.
+    /// A line for each source; none where it is unknown.
     fileprivate var originLines: [String] {
         guard case .string(let origins)? = attributes[Candidate.origins], !origins.isEmpty else {
             return []
@@ -165,7 +165,7 @@ extension Candidate {
     }
 }
 
-/// An answer's line, with `isStale` where that is so.
+/// The line of an answer, with `isStale` if it applies.
 private struct MaybeStale<Value: Encodable>: Encodable {
     let value: Value
     let isStale: Bool
@@ -197,10 +197,10 @@ private func optional<Value>(
 }
 
 extension Session {
-    /// Says, to people, that the log was not heard.
+    /// Warns, in text output, that the log was unreachable.
     fileprivate func note(isStale: Bool) throws {
         guard isStale, !output.isJSON else { return }
-        try output.line("stale: the log was out of reach, the locator may be another one by now")
+        try output.line("stale: the log was unreachable, the locator may have been replaced")
     }
 
     fileprivate func show(_ candidates: [Candidate], isStale: Bool) throws {

@@ -12,20 +12,20 @@ internal import Terminal
 
 struct JobAutopsyCommand: SiteCommand {
     static let configuration = CommandConfiguration(
-        commandName: "autopsy", abstract: "Show what became of a job's chunks, attempt by attempt.",
+        commandName: "autopsy", abstract: "Show the attempts of a job's chunks.",
         discussion: """
-            Without a chunk it lists those that failed, lost a worker or are quarantined. With one it \
-            shows every attempt, how its worker ended and what that wrote last, keeps the work order \
-            in a directory, and says how to carry it out alone. With --run it does so, in a process \
-            that may die of it: exits 1 when it fails.
+            Without a chunk, lists those that failed, lost a worker or are quarantined. With one, shows \
+            every attempt with the end and the last output of its worker, writes the work order to a \
+            directory, and prints the command that executes it alone. --run executes it, in a process \
+            that may die of it; exits 1 when it fails.
             """)
 
     @OptionGroup var common: CommonOptions
     @Argument(help: "The job.", transform: Reading.jobID) var job: JobID
     @Argument(help: "The chunk's number.") var chunk: Int?
-    @Flag(help: "Carry the chunk out now, alone, on this machine.") var run = false
+    @Flag(help: "Execute the chunk now, alone, on this machine.") var run = false
     @Option(help: "Lines of each worker's log.") var lines = 20
-    @Option(help: "Where the work order is kept; a new directory in /tmp otherwise.")
+    @Option(help: "Directory of the work order; by default a new one in /tmp.")
     var keep: String?
 
     func validate() throws {

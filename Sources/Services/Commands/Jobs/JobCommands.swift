@@ -23,7 +23,7 @@ struct JobCommands: AsyncParsableCommand {
 
 struct JobKindList: SiteCommand {
     static let configuration = CommandConfiguration(
-        commandName: "kinds", abstract: "List what jobs there can be, and their parameters.",
+        commandName: "kinds", abstract: "List the kinds of jobs and their parameters.",
         discussion: "JSON: one kind on each line.")
 
     @OptionGroup var common: CommonOptions
@@ -108,7 +108,7 @@ struct JobShow: SiteCommand {
 
 struct JobPause: SiteCommand {
     static let configuration = CommandConfiguration(
-        commandName: "pause", abstract: "Start no further chunks; running ones end.")
+        commandName: "pause", abstract: "Start no further chunks; running ones complete.")
 
     @OptionGroup var common: CommonOptions
     @Argument(help: "The job.", transform: Reading.jobID) var job: JobID
@@ -118,7 +118,7 @@ struct JobPause: SiteCommand {
 
 struct JobResume: SiteCommand {
     static let configuration = CommandConfiguration(
-        commandName: "resume", abstract: "Go on with a paused job.")
+        commandName: "resume", abstract: "Resume a paused job.")
 
     @OptionGroup var common: CommonOptions
     @Argument(help: "The job.", transform: Reading.jobID) var job: JobID

@@ -11,7 +11,7 @@ internal import Site
 
 struct JobSubmit: SiteCommand {
     static let configuration = CommandConfiguration(
-        commandName: "submit", abstract: "Submit a job; when this returns, anybody can read it.",
+        commandName: "submit", abstract: "Submit a job; it is recorded when this returns.",
         discussion:
             JobKindDescription.all.map { kind in
                 let input = kind.input.map { " --input FILE (\($0))" } ?? ""
@@ -29,14 +29,14 @@ struct JobSubmit: SiteCommand {
 
     @OptionGroup var common: CommonOptions
     @Argument(help: "The kind.", transform: Reading.jobKind) var kind: JobKindDescription
-    @Option(help: "A file the job works on; its bytes are kept in the site.") var input: String?
+    @Option(help: "The job's input file, which is stored in the site.") var input: String?
     @Option(
         name: .customLong("param"), parsing: .singleValue,
         help: "A parameter, 'name=value'. May be repeated.") var parameters: [String] = []
     @Option(help: "low, normal or high: its share among your jobs.") var priority: String?
-    @Option(help: "Seconds that an operation may show no sign of life, 1 to 3600; 60 otherwise.")
+    @Option(help: "Seconds an operation may show no sign of life, 1 to 3600; 60 by default.")
     var stallLimit: Int?
-    @Option(help: "The longest the job may take, in seconds; for ever otherwise.")
+    @Option(help: "Time limit of the job in seconds; unlimited by default.")
     var timeLimit: Int?
     @Option(help: "Keep the job's ticket in this file, for 'job watch --from'.")
     var ticket: String?
@@ -53,7 +53,7 @@ struct JobSubmit: SiteCommand {
         let file = ticket.map { TicketFile(path: $0) }
         var ticket = JobTicket(
             site: session.site.identity.siteID, submitting: try submission(session))
-        // Before it is submitted: whatever happens now, the ticket leads to the job.
+        // Written before the submission: whatever happens now, the ticket leads to the job.
         try file?.write(ticket)
         guard let submission = ticket.submission else { return }
         let job = try await client.submit(submission)
@@ -92,8 +92,7 @@ struct JobSubmit: SiteCommand {
     }
 }
 
-/// A file of jobs as people write it: each line's `input` is the path of a file, seen from the file
-/// of jobs.
+/// A batch file on disk: each line's `input` is the path of a file, relative to the batch file.
 enum BatchFile {
     private struct Line: Decodable {
         var kind: JobKind
@@ -102,7 +101,7 @@ enum BatchFile {
         var weight: Int?
     }
 
-    /// Keeps every input file and the list that names their blobs.
+    /// Stores every input file and the list of their blobs.
     static func put(_ path: String, into blobs: BlobStore) throws -> BlobReference {
         let bytes = try Reading.bytes(of: path, atMost: Int(Batch.maximumInputByteCount))
         let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""

@@ -15,28 +15,26 @@ struct JobSweep: SiteCommand {
     static let configuration = CommandConfiguration(
         commandName: "sweep", abstract: "Remove the files that no job needs any more.",
         discussion: """
-            What chunks made for later chunks goes, of jobs that ended before a time at least an hour ago, \
-            and what was put before it and no job names. With --with-products the inputs and products of \
-            these jobs go as well: then nothing is left of what they were given and made. Jobs that are not \
-            over lose nothing. The log keeps every job, and says what was swept and by whom; what is gone \
-            cannot be replayed. JSON: one line with before, keepsProducts, blobCount, byteCount, leftCount, \
-            leftByteCount, isDone.
+            Removes the intermediate results of jobs that ended before a time at least an hour ago, and \
+            files stored before it that no job refers to. --with-products removes the inputs and products \
+            of these jobs as well. Jobs that have not ended lose nothing. The log keeps every job and \
+            records the sweep with its actor; removed files cannot be replayed. JSON: one line with \
+            before, keepsProducts, blobCount, byteCount, leftCount, leftByteCount, isDone.
             """)
 
     @OptionGroup var common: CommonOptions
-    @Option(help: "Of jobs that ended before this time.", transform: Reading.time)
+    @Option(help: "Sweep jobs that ended before this time.", transform: Reading.time)
     var before: Timestamp
     @Flag(help: "Remove inputs and products too.") var withProducts = false
-    @Flag(help: "Only say what would be removed.") var dryRun = false
+    @Flag(help: "Only report what would be removed.") var dryRun = false
 
     private struct Line: Encodable {
-        /// As text.
         var before: String
         var keepsProducts: Bool
-        /// What went, or would.
+        /// Number of removed blobs, or of those to be removed.
         var blobCount: Int
         var byteCount: Int64
-        /// What stays.
+        /// Number of remaining blobs.
         var leftCount: Int
         var leftByteCount: Int64
         var isDone: Bool
@@ -52,7 +50,8 @@ struct JobSweep: SiteCommand {
     func perform(_ session: Session) async throws {
         let blobs = session.site.blobs
         try blobs.restoreAside()
-        // First what lies there, then what is needed: what is put meanwhile is in no list.
+        // Existing blobs are listed before references are collected: a blob added meanwhile is not
+        // on the list.
         let all = try blobs.entries()
         let kept = try await kept(session)
         let old = all.filter { $0.renewedAt < before && !kept.contains($0.id) }
@@ -97,11 +96,11 @@ struct JobSweep: SiteCommand {
         try await session.forEachEvent(category: "job") { try jobs.apply($0) }
         var kept = jobs.kept(before: before, keepsProducts: !withProducts)
         for input in jobs.openInputs where input.byteCount <= Batch.maximumInputByteCount {
-            // A batch that has not been planned names its inputs nowhere else.
+            // The inputs of a batch that has not been planned are named nowhere else.
             do throws(Failure) {
                 kept.formUnion(ContentID.named(in: try session.site.blobs.read(input)))
             } catch {
-                // Nobody can plan such a batch. One that cannot be read now may be read later.
+                // Such a batch can never be planned. Any other failure may be temporary.
                 guard [.notFound, .corrupt].contains(error.code) else { throw error }
             }
         }
@@ -114,7 +113,7 @@ extension [BlobStore.Entry] {
 }
 
 extension Session {
-    /// Records what is about to be removed.
+    /// Records the removal before it happens.
     fileprivate func record(_ swept: SiteBlobsSwept) async throws {
         let event = try swept.newEvent(
             id: .timeOrdered(),
@@ -124,7 +123,7 @@ extension Session {
 }
 
 extension ContentID {
-    /// Every run of exactly 64 lower-case hexadecimal digits in some bytes.
+    /// Every run of exactly 64 lower-case hexadecimal digits in the data.
     static func named(in bytes: Data) -> Set<ContentID> {
         let runs = bytes.split { byte in
             !(UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte)

@@ -6,10 +6,10 @@ internal import CairnModel
 internal import Platform
 internal import Terminal
 
-/// A job as a JSON line: its description with the id as people write it and times as text.
+/// A job as a JSON line: its description with the id and times as text.
 struct JobLine: Encodable {
     let job: JobDescription
-    /// What is new since the line before, and from where to go on; only where a ticket is kept.
+    /// Messages since the last line, and the ticket to resume from; only where a ticket is kept.
     var news: [JobMessage]?
     var ticket: JobTicket?
 
@@ -31,7 +31,7 @@ struct JobLine: Encodable {
 }
 
 extension JobDescription {
-    /// The job for people.
+    /// The job as text.
     var lines: [String] {
         var lines = [
             "\(id)  \(kind.rawValue)  \(stateText)",
@@ -60,7 +60,7 @@ extension JobDescription {
 }
 
 extension Session {
-    /// Sends a command to a job and shows the job.
+    /// Sends a command to a job and prints the job.
     func send(_ command: JobCommand, to id: JobID) async throws {
         let job = try await client().command(job: id, command, actor: Session.actor)
         if output.isJSON {

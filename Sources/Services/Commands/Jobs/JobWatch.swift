@@ -51,9 +51,9 @@ struct JobWatching {
     let session: Session
     let ticket: JobTicket
     let until: Double
-    /// Where the ticket is kept up to date.
+    /// The file of the ticket, kept up to date.
     var file: TicketFile?
-    /// Whether lines for programs have it.
+    /// Whether JSON lines include the ticket.
     var showsTicket = false
 
     func run() async throws {
@@ -116,10 +116,10 @@ struct JobWatching {
     }
 }
 
-/// A file that holds a ticket; replaced whole, so it is always one ticket.
+/// A file with a ticket, replaced atomically.
 struct TicketFile {
     let path: String
-    /// The most bytes a ticket has.
+    /// Maximum size of a ticket in bytes.
     private static let byteBound = 256 << 10
 
     /// Reads a ticket from a file, or from standard input for `-`.

@@ -6,16 +6,14 @@ internal import FoundationEssentials
 internal import Platform
 internal import Site
 
-/// Where a product is written: a file that is there whole or not at all, or whatever else stands at
-/// the path.
+/// The destination of a product: a file that is replaced atomically, or any other kind of path.
 struct ProductFile {
     let path: String
 
-    /// Puts a new file in the place of a regular one, at the end of a symbolic link too; a pipe or
-    /// a device is written into.
+    /// Replaces a regular file, also through a symbolic link; writes into a pipe or a device.
     ///
-    /// Throws `Failure`, `corrupt` for a blob that is damaged before anything else is written than
-    /// a file that goes away, and `conflict` for a directory.
+    /// Throws `Failure`: `corrupt` for a damaged blob, before anything but a temporary file is
+    /// written, and `conflict` for a directory.
     func write(_ blob: BlobReference, of blobs: BlobStore) throws {
         let end = URL(filePath: path).resolvingSymlinksInPath().path
         switch Self.type(of: end) {

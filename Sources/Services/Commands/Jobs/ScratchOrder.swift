@@ -7,8 +7,8 @@ internal import FoundationEssentials
 internal import Platform
 internal import Site
 
-/// A chunk's work order in a directory of its own, with the blobs it reads, and a process that does
-/// it.
+/// The work order of a chunk in a directory of its own, with its input blobs, and a process that
+/// executes it.
 struct ScratchOrder {
     private let assignment: ChunkAssignment
     private let directory: String
@@ -16,18 +16,19 @@ struct ScratchOrder {
     private let pool: WorkerPool
     private let site: String
 
-    /// The file of the order.
+    /// Path of the order.
     var path: String { directory + "/order.json" }
 
-    /// What does it again.
+    /// The command that repeats it.
     var command: String { "\(program) --pool \(pool) --site '\(site)' --chunk '\(path)'" }
 
-    /// Writes the order; throws `Failure` where the directory cannot be made.
+    /// Writes the order; throws `Failure` when the directory cannot be made.
     init(_ assignment: ChunkAssignment, _ site: Site, directory: String?) throws {
         self.assignment = assignment
         self.site = site.path
         let attempt = assignment.held.attempt
-        // The system's folder is everybody's: nobody can have made one of this name before.
+        // The system's temporary directory is shared: an unguessable name cannot have been taken
+        // before.
         self.directory =
             directory
             ?? "/tmp/cairn-autopsy-\(assignment.held.job)-\(attempt.chunk)-\(attempt.number)-"
@@ -65,8 +66,8 @@ struct ScratchOrder {
         var directory: String
     }
 
-    /// Carries it out in a process of its own and says what came of it; throws `Failure` unless it
-    /// is done.
+    /// Executes the order in a process of its own and prints the outcome; throws `Failure` unless
+    /// it succeeds.
     func run(_ session: Session) async throws {
         let reportPath = directory + "/report.json"
         try? FileManager.default.removeItem(atPath: reportPath)
@@ -90,7 +91,7 @@ struct ScratchOrder {
         case .failed(let failure)?: throw failure
         case .released(let reason)?: throw Failure(.internal, reason)
         case nil:
-            let said = LogFile.lastLine(logPath).map { "; it said: \($0)" } ?? ""
+            let said = LogFile.lastLine(logPath).map { "; its last line: \($0)" } ?? ""
             throw Failure(.internal, "the process ended without a report: \(end)\(said)")
         }
     }

@@ -6,14 +6,14 @@ internal import Geometry
 internal import Glibc
 internal import ICU
 
-/// Derives cases from the places of a gazetteer: what people write who mean one of them.
+/// Derives test cases from the places of a gazetteer: texts that people write for them.
 struct CaseDerivation {
     private let gazetteer: CaseGazetteer
     private let count: Int
     private var random: CaseRandom
     private(set) var cases: [LocatorCase] = []
 
-    /// `count` cases of each category at most.
+    /// At most `count` cases of each category.
     init(_ gazetteer: CaseGazetteer, count: Int, seed: UInt64) {
         self.gazetteer = gazetteer
         self.count = count
@@ -74,7 +74,7 @@ struct CaseDerivation {
         }
     }
 
-    /// Whether of all that bear the name this is the largest.
+    /// Whether the place is the largest one with that name.
     private func isLargest(_ place: CaseGazetteer.Place, named name: String) -> Bool {
         gazetteer.bearers[name.lowercased()]?.first.map { gazetteer.places[$0].id } == place.id
     }
@@ -158,13 +158,13 @@ struct CaseDerivation {
         guard let region = gazetteer.regionNames[place.region],
             let country = gazetteer.countries[place.country]
         else { return nil }
-        // The codes of the United States are what people write.
+        // Only the codes of the United States are in common use.
         let isState = place.country == "US"
         return (isState ? String(place.region.dropFirst(3)) : region) + ", "
             + (isState ? country.code3 : country.name)
     }
 
-    /// A name that several bear, of which this is at least twice as large as the next.
+    /// An ambiguous name, whose largest bearer is at least twice as large as the next.
     private func bare(_ place: CaseGazetteer.Place) -> LocatorCase.Query? {
         guard let all = gazetteer.namesakes[place.name.lowercased()], all.count > 1,
             gazetteer.places[all[0]].id == place.id, isLargest(place, named: place.name),
@@ -179,7 +179,7 @@ struct CaseDerivation {
         return .text(String(place.name.prefix(letters)))
     }
 
-    /// A smaller place of a name that a larger one bears, far away.
+    /// A smaller, distant place that shares its name with a larger one.
     private func lesser(_ place: CaseGazetteer.Place) -> LocatorCase.Query? {
         guard let all = gazetteer.namesakes[place.name.lowercased()], all.count > 1,
             gazetteer.places[all[0]].id != place.id

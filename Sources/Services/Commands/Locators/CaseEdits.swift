@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-/// Ways in which people write a text otherwise than it stands in the table; nil where one does not
-/// apply.
+/// Common variations of a text; nil where one does not apply.
 enum CaseEdit: String, CaseIterable {
     case typoInEachLongWord = "typo_each_word"
     case twoTyposInVeryLongWords = "typo_two_in_long"
@@ -37,7 +36,7 @@ enum CaseEdit: String, CaseIterable {
             }
             words[number].remove(at: at)
         case .missingWord:
-            // Of an address a word of the street; numbers and the last word say where it is.
+            // In an address a word of the street is edited; numbers and the last word locate it.
             let ends =
                 text.contains(",") ? words.firstIndex { $0.last == "," } ?? 0 : words.count - 1
             let numbers = words.indices.filter { $0 < ends && words[$0].letterCount > 0 }
@@ -65,7 +64,7 @@ enum CaseEdit: String, CaseIterable {
         return result == text ? nil : result
     }
 
-    /// A letter inside one of the words that have enough.
+    /// A letter inside one of the sufficiently long words.
     private static func letter(
         in words: [[Character]], least: Int, using random: inout CaseRandom
     ) -> (word: Int, at: Int)? {
@@ -80,7 +79,7 @@ extension [Character] {
     fileprivate var letterCount: Int { count { $0.isLetter } }
 }
 
-/// SplitMix64: the same cases from the same seed.
+/// SplitMix64, for reproducible cases.
 struct CaseRandom: RandomNumberGenerator {
     private var state: UInt64
 
@@ -94,7 +93,7 @@ struct CaseRandom: RandomNumberGenerator {
         return value ^ value >> 31
     }
 
-    /// One letter wrong, missing, too many, or exchanged with the next; never the same word.
+    /// A word with one letter wrong, missing, added, or swapped with the next; never the same word.
     mutating func typo(_ word: [Character]) -> [Character] {
         let places = word.indices.filter { word[$0].isLetter }
         guard let at = places.randomElement(using: &self) else { return word }
@@ -112,7 +111,7 @@ struct CaseRandom: RandomNumberGenerator {
         }
     }
 
-    /// Which half a record's cases belong to, whatever the seed.
+    /// The half that a record's cases belong to, independent of the seed.
     static func isHeldOut(_ record: String) -> Bool {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         for byte in record.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }

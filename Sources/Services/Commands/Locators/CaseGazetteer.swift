@@ -5,8 +5,9 @@ internal import CairnModel
 internal import Geometry
 internal import Platform
 
-/// The places, regions and countries of gazetteers with a heading (`Docs/locator.md`), read apart
-/// from the locator's own reader, so that cases do not share its faults.
+/// Places, regions and countries of gazetteers with a heading (`Docs/locator.md`).
+///
+/// Parsed independently of the locator's reader, so that the cases do not share its bugs.
 struct CaseGazetteer {
     struct Place {
         var id: Int
@@ -23,12 +24,12 @@ struct CaseGazetteer {
     private(set) var places: [Place] = []
     private(set) var regionNames: [String: String] = [:]
     private(set) var countries: [String: (code3: String, name: String)] = [:]
-    /// The places that bear a name, their own or another, in lower case; largest first.
+    /// Places by any of their names, in lower case; largest first.
     private(set) var bearers: [String: [Int]] = [:]
-    /// The places whose own name it is, in lower case; largest first.
+    /// Places by their main name, in lower case; largest first.
     private(set) var namesakes: [String: [Int]] = [:]
 
-    /// Reads gazetteers; throws `Failure` (`unreadable`, `invalidParameter`) with the file.
+    /// Reads gazetteers; throws `Failure` (`unreadable`, `invalidParameter`) that names the file.
     init(paths: [String]) throws(Failure) {
         for path in paths { try read(path) }
         guard !places.isEmpty else {

@@ -8,7 +8,7 @@ internal import Glibc
 internal import Locator
 internal import Platform
 
-/// One question with its known answer.
+/// A query with its expected answer.
 struct LocatorCase: Codable {
     /// A text, or a longitude and latitude.
     enum Query: Codable {
@@ -50,22 +50,22 @@ struct LocatorCase: Codable {
         var lon: Double
         var max_distance_m: Double
         var housenumber: String?
-        /// Alpha-2 of the country that the answer must lie in.
+        /// Alpha-2 code of the country that the answer must be in.
         var country_code: String?
-        /// Whether only the country counts.
+        /// Whether only the country is compared.
         var isAnywhere: Bool?
-        /// The name of the street that the answer must be in, whatever its letter case, signs and
-        /// spaces.
+        /// The expected street, compared without letter case, punctuation and spaces.
         var street: String?
-        /// Whether the answer must be a house, or must not be one of another street than `street`.
+        /// Whether the answer must be a house, or must not be a house of another street than
+        /// `street`.
         var is_house: Bool?
         var is_no_other_house: Bool?
-        /// `Addr_type`, and `Type`, of the answer.
+        /// Expected `Addr_type` and `Type`.
         var addr_type: String?
         var type: String?
     }
 
-    /// Which of two halves of the records a case is from.
+    /// The half of the records that a case is from.
     enum Half: String, Codable {
         case training
         case heldOut = "held-out"
@@ -73,22 +73,22 @@ struct LocatorCase: Codable {
 
     var id: Int?
     var category: String?
-    /// `suggest` asks for suggestions and looks up each; everything else geocodes, or names a
-    /// position.
+    /// `suggest` asks for suggestions and looks up each; any other kind geocodes, or reverse
+    /// geocodes.
     var kind: String?
     var half: Half?
     var query: Query
     var limit: Int?
     /// Longitude and latitude.
     var focus: [Double]?
-    /// Of a position: Esri's types of features, and how many metres off an answer may be.
+    /// For a position: Esri's feature types, and the tolerated distance in metres.
     var feature_types: [String]?
     var distance: Double?
-    /// The language asked for.
+    /// The requested language.
     var language: String?
     var expected: Expected
 
-    /// Whether the answer is the known one, and what came first.
+    /// Whether the answer is the expected one, and the first candidate.
     func outcome(in locator: Locator) throws(Failure) -> (passed: Bool, found: String?) {
         let candidates = try candidates(in: locator)
         if expected.is_no_other_house == true {
@@ -146,7 +146,7 @@ struct LocatorCase: Codable {
             && (expected.housenumber.map { isNumber($0, of: candidate) } ?? true)
     }
 
-    /// Whether a candidate is no house, or one of the street that is meant.
+    /// Whether a candidate is not a house, or is one of the expected street.
     private func isNoOtherHouse(_ candidate: Candidate) -> Bool {
         Self.bare(candidate, "AddNum").isEmpty
             || expected.street.map { Self.bare($0) } == Self.bare(candidate, "StName")
@@ -168,7 +168,7 @@ struct LocatorCase: Codable {
     }
 }
 
-/// The cases of a file, JSON Lines, one after the other.
+/// The cases of a JSON Lines file, read incrementally.
 struct CaseLines: ~Copyable {
     private let path: String
     private var lines: TextLines
@@ -182,7 +182,7 @@ struct CaseLines: ~Copyable {
 
     /// The next case; nil after the last.
     ///
-    /// Throws `Failure` with the line that is none.
+    /// Throws `Failure` that names the malformed line.
     mutating func next() throws(Failure) -> LocatorCase? {
         while let line = try nextLine() {
             if line.isEmpty { continue }

@@ -8,8 +8,8 @@ struct LocatorCases: SiteCommand {
     static let configuration = CommandConfiguration(
         commandName: "cases", abstract: "Derive cases for evaluate from gazetteers and examples.",
         discussion: """
-            SOURCES are gazetteers with a heading: places, regions, countries. What people write who mean \
-            a place is derived from its names; from --examples, cases with slips and with words moved. \
+            SOURCES are gazetteers with a heading: places, regions, countries. Texts that people write for a \
+            place are derived from its names; from --examples, cases with typing errors and moved words. \
             Each half (training, held-out) holds the same records whatever the seed. Writes JSON Lines, \
             the same for the same arguments.
             """)
@@ -17,9 +17,9 @@ struct LocatorCases: SiteCommand {
     @OptionGroup var common: CommonOptions
     @Argument(help: "Gazetteers: tables of places, regions and countries.") var sources: [String] =
         []
-    @Option(help: "Cases with single-line queries, written otherwise.") var examples: String?
-    @Option(help: "Another seed gives other cases.") var seed: UInt64 = 1
-    @Option(help: "The most cases of a category, 1 to 100000.") var count = 400
+    @Option(help: "Cases with single-line queries, to be varied.") var examples: String?
+    @Option(help: "Seed of the random choices.") var seed: UInt64 = 1
+    @Option(help: "Maximum number of cases per category, 1 to 100000.") var count = 400
 
     func validate() throws {
         guard 1...100_000 ~= count else { throw ValidationError("--count takes 1 to 100000.") }
@@ -47,7 +47,7 @@ struct LocatorCases: SiteCommand {
         }
     }
 
-    /// The examples themselves and each edit of them, at most `count` of a category.
+    /// The examples and their edits, at most `count` of a category.
     private func edited(_ examples: [LocatorCase]) -> [LocatorCase] {
         var random = CaseRandom(seed: seed)
         var result: [LocatorCase] = []

@@ -144,7 +144,7 @@ struct LocatorBuild: SiteCommand {
 }
 
 extension LocatorBuild {
-    /// The file of `dataset:HASH`, which has to be one of the site's; any other source is a path
+    /// The file of `dataset:HASH`, which must be one of the site's; any other source is a path
     /// already.
     fileprivate static func path(ofSource source: String, in site: Site) throws(Failure) -> String {
         let mark = "dataset:"
@@ -164,7 +164,7 @@ extension LocatorBuild {
 }
 
 extension [LocatorSource] {
-    /// Who has to be named, each once; nil where nobody.
+    /// Distinct attributions; nil without any.
     fileprivate var attributions: [String]? {
         var seen: Set<String> = []
         let all = compactMap(\.attribution).filter { seen.insert($0).inserted }
@@ -173,7 +173,7 @@ extension [LocatorSource] {
 }
 
 extension Session {
-    /// Records that a locator took its name; returns the event's sequence number.
+    /// Records the publication of a locator; returns the event's sequence number.
     fileprivate func publish(_ published: LocatorPublished) async throws -> Int64 {
         let log = try log()
         let stream = StreamName.locator(published.name)
@@ -191,7 +191,7 @@ extension Session {
             }
         }
         throw Failure(
-            .conflict, "others keep publishing the locator '\(published.name)': try again")
+            .conflict, "locator '\(published.name)' is being published concurrently: try again")
     }
 }
 

@@ -14,12 +14,12 @@ internal import Terminal
 
 struct LocatorEvaluate: SiteCommand {
     static let configuration = CommandConfiguration(
-        commandName: "evaluate", abstract: "Ask a locator for cases with known answers.",
+        commandName: "evaluate", abstract: "Evaluate a locator on cases with known answers.",
         discussion: """
             CASES is JSON Lines, one case a line: id, category, kind (search, or reverse with \
             [longitude, latitude] as query, or suggest), query, limit, focus, half, and expected with lat, lon, \
             max_distance_m and perhaps housenumber and country_code. A case passes when one of the first \
-            limit candidates is so near and has that number and country. Answers come from the locator's file in this \
+            limit candidates is within that distance and has that number and country. Answers come from the locator's file in this \
             process, with the site up or down. JSON: one line for each failed case, then one for each category and half.
             """)
 
@@ -89,7 +89,7 @@ struct LocatorEvaluate: SiteCommand {
         if !session.output.isJSON { try session.output.lines(table.lines) }
     }
 
-    /// The cases that are counted together.
+    /// Key of cases that are counted together.
     private struct Group: Hashable {
         var category: String
         var half: LocatorCase.Half?
@@ -97,7 +97,7 @@ struct LocatorEvaluate: SiteCommand {
         var text: String { category + (half.map { " (\($0.rawValue))" } ?? "") }
     }
 
-    /// What came of the cases of one category.
+    /// The results of a category.
     private struct Tally {
         var passed = 0
         var milliseconds: [Double] = []

@@ -12,8 +12,8 @@ struct LocatorShow: SiteCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "Show what a locator was built from.",
         discussion: """
-            Works with the site up or down. Sources in the order of the build, each with what it was read as, how many \
-            of its records were taken, and whom its licence wants named. JSON: one line with name, locator, placeCount, \
+            Works with the site up or down. Lists the sources in the order of the build, each with its kind, the \
+            number of its records taken, and the attribution its licence requires. JSON: one line with name, locator, placeCount, \
             streetCount, houseCount and sources.
             """)
 
@@ -52,7 +52,7 @@ struct LocatorShow: SiteCommand {
                 + "\(line.houseCount) house numbers, file \(line.locator.rawValue)"
         ])
         if line.sources.isEmpty {
-            try session.output.line("its file does not say what it was built from")
+            try session.output.line("its file does not record its sources")
         } else {
             try session.output.lines(table.lines)
         }

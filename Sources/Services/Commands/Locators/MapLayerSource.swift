@@ -7,23 +7,23 @@ internal import FoundationEssentials
 internal import MapState
 internal import Site
 
-/// A layer of a map with its edits, as of a sequence number, as a source of a locator:
+/// A layer of a map with its edits, at a sequence number, as a source of a locator:
 /// `layer:MAP/LAYER`, or `layer:MAP/LAYER@N`.
 struct MapLayerSource: Sendable {
-    /// What it is called in the locator's file: `layer:World/3@812`.
+    /// Its name in the locator's file: `layer:World/3@812`.
     let name: String
     private let layer: LayerDescription
     private let dataset: String
 
     private static let mark = "layer:"
 
-    /// Whether a text names a layer, and no file.
+    /// Whether a text is a layer rather than a file.
     static func isMeant(by text: String) -> Bool { text.hasPrefix(mark) }
 
-    /// Reads which layer is meant from the log; without a number the layer as it is now, which is
-    /// called by the last change of its map.
+    /// Resolves the layer by the log; without a number its present state, named by the last change
+    /// of its map.
     ///
-    /// Throws `Failure`: `invalidParameter` for a text or number that is none, or a layer without
+    /// Throws `Failure`: `invalidParameter` for a malformed text or number, or a layer without
     /// features of its own, `notFound`.
     init(_ text: String, _ session: Session) async throws {
         var body = text.dropFirst(Self.mark.count)
@@ -33,7 +33,7 @@ struct MapLayerSource: Sendable {
             body = body[..<at]
         }
         let maps = try await session.maps(at: moment.map { .sequence($0) })
-        // A map's name may have a folder before it: the longest there is.
+        // A map's name may include a folder: the longest existing name is taken.
         let parts = body.split(separator: "/", omittingEmptySubsequences: false)
         let found = [2, 1].lazy.filter { $0 < parts.count }.compactMap { count in
             MapName(rawValue: parts.prefix(count).joined(separator: "/")).flatMap(maps.map(named:))
@@ -43,7 +43,7 @@ struct MapLayerSource: Sendable {
             let names = maps.mapNames.prefix(20).map(\.rawValue).joined(separator: ", ")
             throw Failure(
                 parts.count < 2 ? .invalidParameter : .notFound,
-                "source '\(text.prefix(80))': expected layer:MAP/LAYER of a map that there is"
+                "source '\(text.prefix(80))': expected layer:MAP/LAYER of an existing map"
                     + (moment.map { " at \($0)" } ?? "")
                     + (names.isEmpty ? "; there is none" : "; there are: \(names)"))
         }
@@ -64,17 +64,17 @@ struct MapLayerSource: Sendable {
         name = "\(Self.mark)\(found.map.name)/\(layer.id)@\(sequence)"
     }
 
-    /// Makes a file of its features with the edits over them; the same ones give the same bytes.
+    /// Writes a file of its features with the edits applied; the same features give the same bytes.
     ///
-    /// Blocks the calling thread. Throws `Failure`: `invalidParameter` where there is no feature,
-    /// `noSpace`, `corrupt`.
+    /// Blocks the calling thread. Throws `Failure`: `invalidParameter` for a layer without
+    /// features, `noSpace`, `corrupt`.
     func makeFile(in staging: borrowing StagingDirectory) throws(Failure) -> String {
         do {
             let entry = try staging.makeEntry()
             let edited = try EditedDataset(try Dataset(path: dataset), layer.edits)
             guard edited.isEdited else {
                 try check(edited.base.properties)
-                // A path of its own: it may be a source as a dataset as well.
+                // A path of its own: the same dataset may be a source as well.
                 let link = entry + "/layer.fgb"
                 try FileManager.default.createSymbolicLink(
                     atPath: link, withDestinationPath: dataset)
@@ -90,7 +90,7 @@ struct MapLayerSource: Sendable {
 
     private func check(_ properties: LayerProperties) throws(Failure) {
         guard properties.featureCount > 0 else {
-            throw Failure(.invalidParameter, "source '\(name)': there is no feature in it")
+            throw Failure(.invalidParameter, "source '\(name)': the layer has no features")
         }
     }
 }

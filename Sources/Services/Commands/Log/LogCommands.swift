@@ -18,7 +18,7 @@ struct LogCommands: AsyncParsableCommand {
         ])
 }
 
-/// An event as a JSON line: the record with its payload as JSON.
+/// An event as a JSON line, with its payload as JSON.
 struct EventLine: Encodable {
     let event: RecordedEvent
 
@@ -45,7 +45,7 @@ struct EventLine: Encodable {
 }
 
 extension RecordedEvent {
-    /// One line for people.
+    /// The event as a line of text.
     var line: String {
         "\(globalPosition)  \(recordedAt.displayText)  \(stream)/\(streamPosition)  \(summary)"
     }
@@ -58,7 +58,7 @@ struct LogTail: SiteCommand {
 
     @OptionGroup var common: CommonOptions
     @Option(name: [.customShort("n"), .long], help: "How many events.") var count = 20
-    @Flag(name: .shortAndLong, help: "Go on as events are recorded.") var follow = false
+    @Flag(name: .shortAndLong, help: "Follow events as they are recorded.") var follow = false
     @Option(help: "Only this category: map, job, locator.") var category: String?
     @Option(help: "Only this stream: map-World.", transform: Reading.stream)
     var stream: StreamName?
@@ -77,7 +77,7 @@ struct LogTail: SiteCommand {
         }
     }
 
-    /// Shows the last events; returns the position to go on from.
+    /// Prints the last events; returns the position to continue from.
     private func last(_ session: Session) async throws -> Int64 {
         let head = try await session.head()
         let isFiltered = stream != nil || category != nil
@@ -143,7 +143,7 @@ struct LogHeadCommand: SiteCommand {
 }
 
 extension Session {
-    /// Writes one event.
+    /// Prints one event.
     func show(_ event: RecordedEvent) throws {
         if output.isJSON {
             try output.record(EventLine(event: event))

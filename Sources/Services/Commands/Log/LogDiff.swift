@@ -50,7 +50,7 @@ struct LogDiff: SiteCommand {
         for part in diff.parts { try show(part, session.output) }
     }
 
-    /// The parts that are wanted, at two sequence numbers; of one map or job its stream alone is
+    /// The requested parts at two sequence numbers; for a single map or job only its stream is
     /// read.
     private func parts(
         from first: Int64, to last: Int64, _ session: Session
@@ -90,7 +90,7 @@ struct LogDiff: SiteCommand {
         }
     }
 
-    /// So many events are folded sooner than a snapshot is read.
+    /// Number of events that are folded faster than a snapshot is read.
     private static let shortFold: Int64 = 1_000
 
     private func show(_ part: StateDiff.Part, _ output: Output) throws {
@@ -114,12 +114,12 @@ struct LogDiff: SiteCommand {
 }
 
 extension FieldChange {
-    /// Whether it only says that something else has changed.
+    /// Whether it only reflects another change.
     fileprivate var isBookkeeping: Bool {
         path.count == 1 && ["lastChange", "streamPosition", "sequence"].contains(path[0])
     }
 
-    /// One line for people; long values are cut.
+    /// The difference as a line of text; long values are cut.
     var line: String {
         let name = path.isEmpty ? "" : pointer + ": "
         switch (before, after) {
@@ -132,7 +132,7 @@ extension FieldChange {
 }
 
 extension JSONValue {
-    /// As JSON, at most 200 characters of it.
+    /// As JSON, cut to 200 characters.
     var shortText: String {
         guard let data = try? CairnJSON.encode(self) else { return "?" }
         let text = String(decoding: data, as: UTF8.self)

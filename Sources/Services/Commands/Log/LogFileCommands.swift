@@ -72,8 +72,8 @@ struct LogRestore: SiteCommand {
     static let configuration = CommandConfiguration(
         commandName: "restore", abstract: "Put a backup in the place of the log of a stopped site.",
         discussion: """
-            The backup is verified first. It becomes a new incarnation of the log: a program that goes \
-            on with what it read before stops. The files of the log before are kept in log/replaced-…. \
+            The backup is verified first. It becomes a new incarnation of the log: programs that \
+            follow the previous one stop. The files of the log before are kept in log/replaced-…. \
             JSON: one line with head, incarnation, replaced, missingArchives.
             """)
 
@@ -93,7 +93,7 @@ struct LogRestore: SiteCommand {
 }
 
 extension Session {
-    /// The last event recorded at or before a moment, by bisection; 0 for none.
+    /// Position of the last event recorded at or before a moment, by bisection; 0 for none.
     fileprivate func position(recordedBy time: Timestamp) async throws -> Int64 {
         let log = try log()
         var (low, high) = (Int64(0), try await head())

@@ -11,9 +11,9 @@ internal import Replay
 struct LogStateHash: SiteCommand {
     static let configuration = CommandConfiguration(
         commandName: "state-hash",
-        abstract: "Fold the log and print the hash of the maps and jobs it leads to.",
+        abstract: "Fold the log and print the hash of the resulting maps and jobs.",
         discussion: """
-            The same log gives the same hash on every run and release; snapshots are not looked at. --live asks the running \
+            The same log gives the same hash on every run and release; snapshots are not used. --live asks the running \
             services for theirs and compares each part with the log folded up to it; it exits 1 \
             where one differs. JSON: {"form":1,"hash":…,"partCount":…,"parts":[…],"sequence":…}, or \
             with --live one {"service":…,"comparedCount":…,"differences":[…],"hash":…,"sequence":…} \
@@ -23,7 +23,7 @@ struct LogStateHash: SiteCommand {
     @OptionGroup var common: CommonOptions
     @Option(help: "As of this sequence number or time.", transform: Reading.asOf) var at: AsOf?
     @Flag(help: "Show the hash of every map, locator and job.") var parts = false
-    @Flag(help: "Compare with what the running services hold.") var live = false
+    @Flag(help: "Compare with the state of the running services.") var live = false
 
     func validate() throws {
         guard !live || (at == nil && !parts) else {
@@ -84,8 +84,8 @@ struct LogStateHash: SiteCommand {
         }
     }
 
-    /// An append that is committed and not yet folded by its writer looks like a difference for a
-    /// moment: what differs three times does.
+    /// An append that is committed and not yet folded by its writer appears as a difference for a
+    /// moment: only a difference found three times counts.
     private func compare(_ service: FoldingService, _ session: Session) async throws -> Line {
         var attempt = 1
         while true {
@@ -105,8 +105,8 @@ struct LogStateHash: SiteCommand {
 }
 
 extension Session {
-    /// The whole site as it was at a sequence number, folded from the beginning of the log,
-    /// whatever snapshots there are; `each` sees it after every event.
+    /// The state of the whole site at a sequence number, folded from the beginning of the log
+    /// without snapshots; `each` is called with it after every event.
     func state(
         at position: Int64, each: (SiteState) throws -> Void = { _ in }
     ) async throws -> SiteState {
@@ -119,8 +119,7 @@ extension Session {
         return state
     }
 
-    /// The latest state up to a sequence number that snapshots lead to, to fold on from; that
-    /// before the first event where there are none.
+    /// The latest state that snapshots give up to a sequence number; the empty state without any.
     func snapshot(through position: Int64) async throws -> SiteState {
         let log = try log()
         let maps = try await StateSnapshots<MapsState>(site: site, log: log)

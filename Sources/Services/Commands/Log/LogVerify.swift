@@ -11,16 +11,16 @@ struct LogVerify: SiteCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify", abstract: "Check every event's bytes against the log's hashes.",
         discussion: """
-            Archives are checked like the log's own file, that each goes on where the one before it \
-            ends, and that the file's indexes say of every event what it is. Exits 1 at the first \
+            Checks the log's own file and its archives, that each archive continues the one before it, \
+            and that the file's indexes agree with the events. Exits 1 at the first \
             fault. Where no cairn-logd runs the files are read here, and nothing is written. JSON: one \
             line with checkedThrough, head, fault, and by: cairn-logd or files.
             """)
 
     @OptionGroup var common: CommonOptions
-    @Option(help: "Start after this sequence number, as where an archive was put away.")
+    @Option(help: "Start after this sequence number, as the end of a removed archive.")
     var after: Int64 = 0
-    @Option(help: "Check about so many events a second, 1000 or more; as fast as can be otherwise.")
+    @Option(help: "Events to check per second, 1000 or more; unlimited by default.")
     var pace: Int?
 
     func validate() throws {
@@ -77,12 +77,12 @@ struct LogVerify: SiteCommand {
     }
 }
 
-/// A log that is checked by the process that serves it, or, where there is none, in this one.
+/// A log checked by the process that serves it, or in this process if it is not served.
 private enum CheckedLog {
     case service(LogReader)
     case files(ArchivedLogReader)
 
-    /// The log of a site; throws `Failure` where it is not served and cannot be read.
+    /// The log of a site; throws `Failure` when it is not served and cannot be read.
     init(_ session: Session) throws {
         if session.isUp {
             self = .service(try session.log())

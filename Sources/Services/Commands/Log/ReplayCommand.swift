@@ -31,14 +31,14 @@ struct ReplayCommand: SiteCommand {
     @Flag(help: "Compare recorded answers with those of this build.") var compare = false
     @Option(help: "With --compare, a file or directory of recorded requests; else the site's.")
     var requests: String?
-    @Flag(help: "With --compare, do the chunks of jobs again too.") var jobs = false
+    @Flag(help: "With --compare, also execute the chunks of jobs again.") var jobs = false
     @Option(
-        help: "With --compare, by how much numbers may differ, absolutely or in proportion.",
+        help: "With --compare, tolerance of numbers, absolute or relative.",
         transform: Reading.number) var tolerance = 1e-9
     @Option(help: "From this sequence number or time on.", transform: Reading.asOf) var from: AsOf?
     @Option(help: "Up to this sequence number or time.", transform: Reading.asOf) var to: AsOf?
     @Option(
-        help: "How much faster than it happened; 0 for as fast as possible.",
+        help: "Speed relative to real time; 0 for as fast as possible.",
         transform: Reading.number) var speed = 1.0
     @Option(help: "The site to drive, which must be empty; else a temporary one.")
     var into: String?

@@ -11,7 +11,7 @@ internal import Replay
 internal import Site
 internal import Synchronization
 
-/// `cairn replay --compare`: recorded requests and chunks of jobs, done again by this build.
+/// `cairn replay --compare`: recorded requests and chunks of jobs, executed again by this build.
 struct ReplayComparison {
     let site: Site
     let output: Output
@@ -56,7 +56,7 @@ struct ReplayComparison {
         }
     }
 
-    /// The sequence numbers that are wanted.
+    /// The requested sequence numbers.
     private func range() throws -> ClosedRange<Int64> {
         let log = try SQLiteEventReader(path: site.logFile)
         func position(_ moment: AsOf?) throws -> Int64? {
@@ -100,7 +100,7 @@ struct ReplayComparison {
         }
     }
 
-    /// The files of recordings, oldest first.
+    /// The recording files, oldest first.
     private func files() throws -> [String] {
         guard let requests else {
             return RecordingDirectory(path: site.recordingsDirectory).files
@@ -143,11 +143,10 @@ struct ReplayComparison {
         }
     }
 
-    /// From now on SIGTERM and SIGINT end the process with this status, and the directory goes with
-    /// it.
+    /// Has SIGTERM and SIGINT remove the directory and end the process with that status.
     private static func remove(_ scratch: String, onTermination status: Int32) throws {
         try TerminationWatch.start {
-            // A chunk that is being done may put one more file there meanwhile.
+            // A chunk in progress may add another file meanwhile.
             for _ in 0..<100 where FileManager.default.fileExists(atPath: scratch) {
                 try? FileManager.default.removeItem(atPath: scratch)
             }
@@ -180,8 +179,7 @@ extension ComparisonSummary {
     }
 }
 
-/// What this build calls the programs that lie beside `cairn`, by the processes that recordings
-/// name.
+/// Digests of this build's programs beside `cairn`, by the process names of recordings.
 private final class OwnBuilds: Sendable {
     private let known = Mutex<[String: String?]>([:])
 

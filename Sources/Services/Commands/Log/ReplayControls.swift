@@ -6,9 +6,9 @@ internal import FoundationEssentials
 internal import Platform
 internal import Synchronization
 
-/// What a replay is told while it runs: keys of a terminal, or lines of standard input.
+/// Controls of a running replay: keys of a terminal, or lines of standard input.
 final class ReplayControls: Sendable {
-    /// Something that whoever watches wants.
+    /// A command to a replay.
     enum Command: Hashable, Sendable {
         case pause
         case resume
@@ -19,7 +19,7 @@ final class ReplayControls: Sendable {
         case slower
         case quit
 
-        /// A line of standard input; nil for what is no command.
+        /// A command from a line of standard input; nil for anything else.
         init?(line: String) {
             let words = line.split(separator: " ")
             switch (words.first, words.count) {
@@ -34,7 +34,7 @@ final class ReplayControls: Sendable {
             }
         }
 
-        /// A key of the terminal.
+        /// A command from a key of the terminal.
         init?(key: UInt8) {
             switch key {
             case UInt8(ascii: " "): self = .toggle
@@ -47,7 +47,7 @@ final class ReplayControls: Sendable {
         }
     }
 
-    /// Whether to go on, decided from commands and the time that has passed; pure.
+    /// The pace of a replay, determined by commands and elapsed time; a pure value.
     struct Pace: Hashable, Sendable {
         private(set) var speed: Double
         private(set) var isPaused = false
@@ -71,18 +71,18 @@ final class ReplayControls: Sendable {
             }
         }
 
-        /// What comes next.
+        /// The next step.
         enum Next: Hashable, Sendable {
             /// The next event.
             case event
-            /// Nothing, for so many seconds; without a number until somebody says something.
+            /// Waits for so many seconds; without a number until the next command.
             case wait(Double?)
             /// The end.
             case end
         }
 
-        /// What comes when so much of the real time between two events, in seconds, has passed
-        /// since the first.
+        /// The next step after an event, given the real time to the next event and the elapsed
+        /// time, in seconds.
         mutating func next(after gap: Double, waited: Double) -> Next {
             if isOver { return .end }
             if steps > 0 {
@@ -95,7 +95,7 @@ final class ReplayControls: Sendable {
         }
     }
 
-    /// What the thread that listens and the task that replays share.
+    /// State shared by the listening thread and the replaying task.
     private final class Desk: Sendable {
         let pace: Mutex<Pace>
         let signal = TaskSignal()
@@ -130,7 +130,7 @@ final class ReplayControls: Sendable {
             guard !isEnded.load(ordering: .acquiring) else { return }
             if let last = lines.finish() { take(last) }
             isInputOver.store(true, ordering: .releasing)
-            // Whoever closed its end will not go on by hand.
+            // After the end of input no command can resume a paused replay.
             take(.resume)
         }
 
@@ -145,14 +145,14 @@ final class ReplayControls: Sendable {
         }
     }
 
-    /// The longest line of standard input, in bytes.
+    /// Maximum length of a line of standard input in bytes.
     static let lineLimit = 1_024
 
     private let desk: Desk
     private let stop: WakeSignal
     private let thread: PinnedThread
 
-    /// Listens to the terminal, or to standard input that is none, on a thread of its own.
+    /// Listens to the terminal, or to standard input if that is not one, on a thread of its own.
     init(speed: Double) throws {
         let (desk, stop) = (Desk(speed: speed), try WakeSignal())
         self.desk = desk
@@ -181,7 +181,7 @@ final class ReplayControls: Sendable {
         }
     }
 
-    /// Ends it, as the key and the line do.
+    /// Ends the replay, as the key and the line do.
     func quit() { desk.take(.quit) }
 
     /// Waits for `quit`, or for the end of standard input.
@@ -191,7 +191,7 @@ final class ReplayControls: Sendable {
         }
     }
 
-    /// Gives the terminal back.
+    /// Restores the terminal.
     func end() {
         desk.isEnded.store(true, ordering: .releasing)
         stop.raise()

@@ -7,10 +7,10 @@ internal import FoundationEssentials
 internal import Platform
 internal import Site
 
-/// Drives a scratch site through the events of another, which stays as it is.
+/// Replays the events of a site, which remains unchanged, into a scratch site.
 ///
-/// Only the scratch site's log runs: nothing there loads layers or gives out chunks, so history
-/// happens as it did. Events get the sequence numbers they had; datasets and products are linked.
+/// Only the scratch site's log runs: no layer is loaded and no chunk dispatched, so that only
+/// recorded events occur. Events keep their sequence numbers; datasets and products are linked.
 struct ReplayDrive {
     let source: Session
     let from: Int64
@@ -18,7 +18,7 @@ struct ReplayDrive {
     let speed: Double
     let into: String?
 
-    /// The longest wait between two events, however long it was.
+    /// Upper bound of the pause between two events.
     private static let longestPause = 5.0
     private static let pageSize = 500
 
@@ -49,7 +49,7 @@ struct ReplayDrive {
 
     // MARK: Data
 
-    /// Links what events name by hash; what is imported while the replay runs is not there.
+    /// Links the content that events name by hash; what is imported during the replay is missing.
     private func link(into site: Site) throws {
         for (old, new) in [
             (source.site.datasetsDirectory, site.datasetsDirectory),
@@ -97,7 +97,7 @@ struct ReplayDrive {
         await controls.untilQuit()
     }
 
-    /// Appends events as they were; their sequence numbers follow from their order.
+    /// Appends events unchanged; their sequence numbers follow from their order.
     private func append(_ events: [RecordedEvent], to target: Session) async throws {
         var appends: [StreamAppend] = []
         for event in events {

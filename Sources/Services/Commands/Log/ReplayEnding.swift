@@ -6,10 +6,10 @@ internal import Glibc
 internal import Platform
 internal import Synchronization
 
-/// Lets SIGTERM, SIGINT and SIGHUP end a replay as `quit` does, so that its temporary site goes
-/// with it.
+/// Has SIGTERM, SIGINT and SIGHUP end a replay as `quit` does, so that its temporary site is
+/// removed.
 ///
-/// A terminal's controls see to these signals themselves as long as they have it.
+/// While a terminal's controls are active, they handle these signals themselves.
 final class ReplayEnding: Sendable {
     private struct State {
         var isAsked = false
@@ -18,7 +18,7 @@ final class ReplayEnding: Sendable {
 
     private let state = Mutex(State())
 
-    /// Watches from now on; once per process.
+    /// Starts handling the signals; once per process.
     init() throws(PlatformError) {
         try TerminationWatch.start { [self] in
             let controls = state.withLock { state in
@@ -27,12 +27,12 @@ final class ReplayEnding: Sendable {
             }
             controls?.quit()
         }
-        // Whoever had it ignored, as nohup does, goes on without the terminal.
+        // An ignored SIGHUP, as with nohup, remains ignored.
         guard !Self.ignoresHangUp() else { return }
         _ = signal(SIGHUP) { _ in _ = kill(getpid(), SIGTERM) }
     }
 
-    /// Names what is told; at once, where a signal has come before.
+    /// Sets the controls to notify; immediately, if a signal has arrived before.
     func tell(_ controls: ReplayControls) {
         let isAsked = state.withLock { state in
             state.controls = controls

@@ -6,12 +6,12 @@ internal import Jobs
 internal import MapState
 internal import Terminal
 
-/// Folds a map's or a job's events and shows every state.
+/// Folds a map's or a job's events and prints every state.
 struct ReplayHistory {
     let session: Session
-    /// Shows only from this sequence number on.
+    /// First sequence number to print.
     let from: Int64
-    /// Stops after this sequence number.
+    /// Last sequence number to print.
     let to: Int64
 
     private struct Line<State: Encodable>: Encodable {
@@ -66,7 +66,7 @@ struct ReplayHistory {
         if !session.output.isJSON { try session.output.line("\(count) events replayed") }
     }
 
-    /// One event and the state after it; a state that looks like the one before is not repeated.
+    /// Prints an event and the state after it; an unchanged state is not repeated.
     private func show(
         _ event: RecordedEvent, _ state: some Encodable, _ lines: [String], unlike before: [String]
     ) throws {

@@ -10,7 +10,7 @@ internal import Replay
 
 struct WhyCommand: SiteCommand {
     static let configuration = CommandConfiguration(
-        commandName: "why", abstract: "Show how a job, a layer or an event came to be what it is.",
+        commandName: "why", abstract: "Show the causes of a job, a layer or an event.",
         discussion: """
             WHAT is a job, MAP or MAP/LAYER, or the sequence number of an event. Shows the chain of \
             events from the first command on, and the map that each of them saw. JSON: one \
@@ -46,7 +46,7 @@ struct WhyCommand: SiteCommand {
 
     // MARK: What is asked about
 
-    /// The stream, and where it is asked about.
+    /// The stream and the position that the question is about.
     private func target(
         through position: Int64, _ session: Session
     ) async throws -> (StreamName, Int64) {
@@ -74,7 +74,7 @@ struct WhyCommand: SiteCommand {
         )
     }
 
-    /// What of MAP, MAP/LAYER, FOLDER/MAP or FOLDER/MAP/LAYER may be the map's name, longest first.
+    /// Possible map names in MAP, MAP/LAYER, FOLDER/MAP or FOLDER/MAP/LAYER, longest first.
     private var mapTexts: [String] {
         let parts = what.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: false)
         return [2, 1].filter { $0 <= parts.count }.map {
@@ -82,9 +82,9 @@ struct WhyCommand: SiteCommand {
         }
     }
 
-    /// The chain to the last event up to `end`, of the layer for MAP/LAYER.
+    /// The causal chain to the last event up to `end`, of the layer for MAP/LAYER.
     ///
-    /// Reads backwards from there, in steps that get longer, until the whole chain is in sight.
+    /// Reads backwards from there, in growing steps, until the chain is complete.
     private func chain(
         of stream: StreamName, from first: RecordedEvent, through end: Int64, _ session: Session
     ) async throws -> CausalChain? {
@@ -112,7 +112,7 @@ struct WhyCommand: SiteCommand {
         return nil
     }
 
-    /// For MAP/LAYER the layer that is asked about.
+    /// The layer of MAP/LAYER.
     private func layer(
         of stream: StreamName, through end: Int64, _ session: Session
     ) async throws -> (id: LayerID, map: MapName, text: String)? {
@@ -121,7 +121,7 @@ struct WhyCommand: SiteCommand {
             what.hasPrefix(name.rawValue + "/")
         else { return nil }
         let text = String(what.dropFirst(name.rawValue.count + 1))
-        // A number may be that of a layer that is gone.
+        // A number may be that of a removed layer.
         if let id = LayerID(text) { return (id, name, text) }
         let map = try await session.maps(with: name, through: end).map(named: name)
         return (try map?.layer(named: text).id ?? -1, name, text)
@@ -146,13 +146,13 @@ struct WhyCommand: SiteCommand {
     }
 }
 
-/// The map that an event was decided on, or that a job works with.
+/// The state of the map that an event was decided on, or that a job works with.
 private struct Saw: Encodable {
     var map: MapName
-    /// The last change of the map before; absent where there was no map yet.
+    /// Sequence number of the map's last change before; absent before the map existed.
     var sequence: Int64?
     var layerCount: Int
-    /// The layer that the event is about, as it was before.
+    /// The layer concerned by the event, in its state before.
     var layer: LayerDescription?
 
     init?(_ event: RecordedEvent, job: JobSubmission?, _ session: Session) async throws {
@@ -164,7 +164,7 @@ private struct Saw: Encodable {
             name = MapName(rawValue: String(event.stream.rawValue.dropFirst(4)))
             end = event.globalPosition - 1
         case "job":
-            // A job's chunks all ask the maps as they were when it was submitted.
+            // All chunks of a job query the maps as of its submission.
             name = job?.parameters["map"].flatMap(MapName.init(rawValue:))
             end = event.globalPosition
         default: return nil

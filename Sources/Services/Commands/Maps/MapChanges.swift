@@ -4,10 +4,10 @@
 internal import ArgumentParser
 internal import CairnModel
 
-/// Where a layer goes among its siblings.
+/// Options for the position of a layer among its siblings.
 struct PlaceOptions: ParsableArguments {
-    @Option(help: "The group it shall lie in; the top level otherwise.") var into: String?
-    @Option(help: "Its place among its siblings, 0 = bottom; on top otherwise.") var index: Int?
+    @Option(help: "Its group; by default the top level.") var into: String?
+    @Option(help: "Its position among its siblings, 0 = bottom; by default on top.") var index: Int?
     @Option(help: "Just below this sibling.") var below: String?
     @Option(help: "Just above this sibling.") var above: String?
 
@@ -21,7 +21,7 @@ struct PlaceOptions: ParsableArguments {
         }
     }
 
-    /// The place; `moved` is taken out of its siblings before they are counted.
+    /// The position; `moved` is removed from its siblings before they are counted.
     func place(on map: MapDescription, moving moved: LayerID? = nil) throws -> LayerPlace {
         if let sibling = below ?? above {
             let other = try map.layer(named: sibling)
@@ -101,7 +101,7 @@ struct MapMove: MapChange {
 
 struct MapRemove: MapChange {
     static let configuration = CommandConfiguration(
-        commandName: "remove", abstract: "Remove a layer, or a group with all it holds.")
+        commandName: "remove", abstract: "Remove a layer, or a group with its members.")
 
     @OptionGroup var common: CommonOptions
     @Argument(help: "The map.", transform: Reading.mapName) var map: MapName

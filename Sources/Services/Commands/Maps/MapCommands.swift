@@ -11,7 +11,7 @@ struct MapCommands: AsyncParsableCommand {
         commandName: "map", abstract: "Read and change maps and their layers.",
         discussion: """
             A layer is named by its number or its name. Every change is one command to the map state \
-            and is recorded; what it refuses is said in one sentence, and nothing is changed.
+            and is recorded; a refused command changes nothing.
             """,
         subcommands: [
             MapList.self, MapShow.self, MapCreate.self, MapAddGroup.self, MapAddLayer.self,
@@ -67,18 +67,18 @@ struct MapShow: SiteCommand {
 /// A command that sends one `MapCommand` about one map.
 protocol MapChange: SiteCommand {
     var map: MapName { get }
-    /// What to send; `map` is its present state.
+    /// The command to send; `map` is its present state.
     func command(on map: MapDescription) throws -> MapCommand
 }
 
 /// The JSON line of every change.
 struct MapChangeLine: Encodable {
     var map: MapName
-    /// The sequence number of the change.
+    /// Sequence number of the change.
     var sequence: Int64
-    /// The layer that was made.
+    /// The created layer.
     var layer: LayerID?
-    /// The graphic that was drawn.
+    /// The created graphic.
     var graphic: Int64?
 }
 
@@ -90,7 +90,7 @@ extension MapChange {
 }
 
 extension Session {
-    /// Sends a command and says what came of it.
+    /// Sends a command and prints the outcome.
     func send(_ command: MapCommand, to map: MapName) async throws {
         let result = try await client().command(
             map: map, command, actor: Self.actor)

@@ -15,7 +15,7 @@ struct MapAddGraphics: MapChange {
     @OptionGroup var place: PlaceOptions
     @Argument(help: "The map.", transform: Reading.mapName) var map: MapName
     @Argument(help: "The layer's name.") var name: String
-    @Option(help: "The spatial reference of what is drawn; the map's otherwise.") var sr: Int?
+    @Option(help: "The spatial reference of the graphics; by default the map's.") var sr: Int?
 
     func command(on map: MapDescription) throws -> MapCommand {
         guard let reference = sr.map({ SpatialReference(wkid: $0) }) ?? map.spatialReference else {
@@ -92,15 +92,15 @@ struct MapErase: MapChange {
     }
 }
 
-/// What a graphic says of itself besides its shape.
+/// Attributes of a graphic besides its shape.
 struct GraphicOptions: ParsableArguments {
     @Option(
         name: .customLong("attribute"),
-        help: "NAME=VALUE, may be repeated; a value that spells a number is one.")
+        help: "NAME=VALUE, may be repeated; a numeric value becomes a number.")
     var pairs: [String] = []
-    @Option(help: "Its place in the layer's drawing order; higher lies above.") var z: Int?
+    @Option(help: "Its position in the layer's drawing order; higher is above.") var z: Int?
 
-    /// The attributes; nil when none were given.
+    /// The attributes; nil without any.
     func attributes() throws -> Attributes? {
         if pairs.isEmpty { return nil }
         return Attributes(
@@ -117,7 +117,7 @@ struct GraphicOptions: ParsableArguments {
     }
 }
 
-/// Geometries on their way to a graphics layer.
+/// Converts geometries for a graphics layer.
 enum Drawing {
     /// The geometry in the layer's spatial reference.
     static func shape(_ text: String, on layer: LayerDescription) throws -> Shape {

@@ -10,14 +10,14 @@ enum Switch: String, ExpressibleByArgument, CaseIterable { case on, off }
 
 struct MapTime: MapChange {
     static let configuration = CommandConfiguration(
-        commandName: "time", abstract: "Name the fields that say when a layer's features are.")
+        commandName: "time", abstract: "Set the time fields of a layer.")
 
     @OptionGroup var common: CommonOptions
     @Argument(help: "The map.", transform: Reading.mapName) var map: MapName
     @Argument(help: "The layer.") var layer: String
     @Argument(help: "The date field of the start; without it the layer is without time.")
     var start: String?
-    @Argument(help: "The date field of the end; without it a feature is of one moment.")
+    @Argument(help: "The date field of the end; without it features are instants.")
     var end: String?
 
     func command(on map: MapDescription) throws -> MapCommand {
@@ -29,7 +29,7 @@ struct MapTime: MapChange {
 
 struct MapDrawing: MapChange {
     static let configuration = CommandConfiguration(
-        commandName: "drawing", abstract: "Say how a layer's features are drawn.",
+        commandName: "drawing", abstract: "Set the symbology of a layer.",
         discussion: """
             The file holds Esri's drawingInfo as JSON: a renderer, labelingInfo and transparency. What \
             'MapServer/ID?f=json' shows under drawingInfo can be taken as it is.
@@ -39,7 +39,7 @@ struct MapDrawing: MapChange {
     @Argument(help: "The map.", transform: Reading.mapName) var map: MapName
     @Argument(help: "The layer.") var layer: String
     @Argument(
-        help: "The file; without it the layer is drawn in the colour of its number again.")
+        help: "The file; without it the default symbology is restored.")
     var file: String?
 
     func command(on map: MapDescription) throws -> MapCommand {
@@ -63,13 +63,13 @@ struct MapDrawing: MapChange {
 
 struct MapAlias: MapChange {
     static let configuration = CommandConfiguration(
-        commandName: "alias", abstract: "Give a field the name that people read.")
+        commandName: "alias", abstract: "Set the alias of a field.")
 
     @OptionGroup var common: CommonOptions
     @Argument(help: "The map.", transform: Reading.mapName) var map: MapName
     @Argument(help: "The layer.") var layer: String
     @Argument(help: "The field.") var field: String
-    @Argument(help: "Its alias; without it that of the source is used again.") var alias: String?
+    @Argument(help: "Its alias; without it that of the source is restored.") var alias: String?
 
     func command(on map: MapDescription) throws -> MapCommand {
         .setFieldAlias(layer: try map.layer(named: layer).id, field: field, alias: alias)
@@ -78,7 +78,7 @@ struct MapAlias: MapChange {
 
 struct MapQueryable: MapChange {
     static let configuration = CommandConfiguration(
-        commandName: "queryable", abstract: "Say whether a layer's features may be asked for.")
+        commandName: "queryable", abstract: "Set whether a layer's features can be queried.")
 
     @OptionGroup var common: CommonOptions
     @Argument(help: "The map.", transform: Reading.mapName) var map: MapName
@@ -92,8 +92,8 @@ struct MapQueryable: MapChange {
 
 struct MapEditable: MapChange {
     static let configuration = CommandConfiguration(
-        commandName: "editable", abstract: "Say whether a layer takes edits of its features.",
-        discussion: "Only layers of imported features do; at first none does.")
+        commandName: "editable", abstract: "Set whether a layer's features can be edited.",
+        discussion: "Only for layers of imported features; off by default.")
 
     @OptionGroup var common: CommonOptions
     @Argument(help: "The map.", transform: Reading.mapName) var map: MapName

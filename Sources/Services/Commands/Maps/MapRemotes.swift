@@ -21,7 +21,7 @@ struct MapAddWMS: MapChange {
 
 struct MapSetWMS: MapChange {
     static let configuration = CommandConfiguration(
-        commandName: "set-wms", abstract: "Give a layer layers of a Web Map Service for its source."
+        commandName: "set-wms", abstract: "Set layers of a Web Map Service as a layer's source."
     )
 
     @OptionGroup var common: CommonOptions
@@ -34,13 +34,13 @@ struct MapSetWMS: MapChange {
     }
 }
 
-/// A Web Map Service and what is wanted of it.
+/// Options of a Web Map Service layer.
 struct WMSOptions: ParsableArguments {
     @Argument(help: "The service's address, http:// or https://.") var url: String
     @Option(
         name: .customLong("layer"), help: "The service's name of a layer; may be repeated.")
     var layers: [String]
-    @Option(help: "1.1.1 or 1.3.0; what the service prefers otherwise.") var version: String?
+    @Option(help: "1.1.1 or 1.3.0; by default the service's preference.") var version: String?
     @Option(help: "The name of a credential of the site.") var credential: String?
 
     var source: LayerSource {
@@ -66,7 +66,7 @@ struct MapAddService: MapChange {
 
 struct MapSetService: MapChange {
     static let configuration = CommandConfiguration(
-        commandName: "set-service", abstract: "Give a layer such a service for its source.")
+        commandName: "set-service", abstract: "Set such a service as a layer's source.")
 
     @OptionGroup var common: CommonOptions
     @Argument(help: "The map.", transform: Reading.mapName) var map: MapName
@@ -78,12 +78,12 @@ struct MapSetService: MapChange {
     }
 }
 
-/// A service of ArcGIS, or tiles.
+/// Options of an ArcGIS service or tile layer.
 struct ServiceOptions: ParsableArguments {
     @Argument(
         help: "…/MapServer, …/FeatureServer/0, or an address with {z}, {x} and {y}.")
     var url: String
-    @Flag(help: "The map service is taken for its tiles.") var tiled = false
+    @Flag(help: "Use the tiles of the map service.") var tiled = false
     @Option(
         name: .customLong("layer"),
         help: "The number of a layer of a map service; may be repeated; all otherwise.")

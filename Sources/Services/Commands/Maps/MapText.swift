@@ -6,7 +6,7 @@ internal import Geometry
 internal import Terminal
 
 extension MapDescription {
-    /// The map for people: a head line, and its layers as a tree, top layer first.
+    /// The map as text: a head line, and its layers as a tree, top layer first.
     var treeLines: [String] {
         var head = "\(name), sequence \(sequence)"
         if let wkid = spatialReference?.wkid { head += ", EPSG:\(wkid)" }
@@ -28,7 +28,7 @@ extension MapDescription {
 }
 
 extension LayerDescription {
-    /// One line for people.
+    /// The layer as a line of text.
     func line(isBasemap: Bool = false) -> String {
         var parts = ["\(id) \(name)"]
         if case .group = kind { parts[0] += "/" }

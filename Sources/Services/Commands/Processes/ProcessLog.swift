@@ -4,19 +4,19 @@
 internal import CairnModel
 internal import FoundationEssentials
 
-/// The part of the logs in a site's run directory that one process wrote, and how it ended.
+/// The log lines of one process in a site's run directory, and how it ended.
 struct ProcessLog {
-    /// `signal 9`, `exit 1`; nil when nobody has noted it.
+    /// `signal 9`, `exit 1`; nil if its end was not recorded.
     var end: String?
     /// Its last lines.
     var lines: [String] = []
 
-    /// What `cairn up` writes behind the last line of a process.
+    /// The line that `cairn up` writes after the last line of a process.
     static func endLine(_ processID: Int32, _ end: String) -> String {
         "\(endMark(processID)) ended: \(end)"
     }
 
-    /// Whether a line is one of these: what follows it the next process has said.
+    /// Whether a line is such an end line: lines after it are from the next process.
     static func isEndLine(_ line: String) -> Bool {
         line.hasPrefix(mark) && line.contains(" ended: ")
     }
@@ -25,9 +25,9 @@ struct ProcessLog {
 
     private static func endMark(_ processID: Int32) -> String { "\(mark)\(processID)" }
 
-    /// Looks through the logs of a run directory; nil when none of them knows the process.
+    /// Searches the logs of a run directory; nil if none of them has the process.
     ///
-    /// A number that two processes had means the later one. At most the last 1 MiB of a file is
+    /// For a reused process id, the later process is returned. At most the last 1 MiB of a file is
     /// read.
     static func find(_ processID: Int32, in directory: String, lineCount: Int) -> ProcessLog? {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []

@@ -5,12 +5,12 @@ internal import CairnModel
 internal import FoundationEssentials
 internal import Recording
 
-/// What a process of a site does; recorded by its name.
+/// The role of a process of a site; recorded by its name.
 enum ProcessRole: Hashable, Sendable {
     case log, mapstate, supervisor, gateway
     case worker(WorkerPool)
 
-    /// In the order in which they are started.
+    /// In start order.
     static let all: [ProcessRole] =
         [.log, .mapstate, .supervisor] + WorkerPool.allCases.map { .worker($0) } + [.gateway]
 
@@ -35,7 +35,7 @@ enum ProcessRole: Hashable, Sendable {
         }
     }
 
-    /// When it is stopped: lower phases first, the log last of all.
+    /// Stop phase: lower phases first, the log last.
     var stopPhase: Int {
         switch self {
         case .gateway: 0
@@ -67,37 +67,37 @@ extension ProcessRole: Codable {
 }
 
 extension ProcessRole {
-    /// How long it may take to stop: what it drains in, and some seconds.
+    /// Time limit to stop: the drain limit and some seconds.
     var stopSeconds: Int64 { self == .supervisor ? 33 : 8 }
 }
 
-/// One process that shall run.
+/// A process to be run.
 struct ProcessPlan: Hashable, Sendable {
     var role: ProcessRole
-    /// 1, 2 … among those of its role.
+    /// 1, 2 … within its role.
     var number: Int
     var path: String
     var arguments: [String]
     var logPath: String
 
-    /// `identify-2`; without the number where there is only one by nature.
+    /// `identify-2`; without the number for a role with a single process.
     var name: String {
         if case .worker = role { return "\(role.name)-\(number)" }
         return role.name
     }
 }
 
-/// How many processes of each kind a site runs.
+/// Number of processes of each kind in a site.
 struct SiteShape: Hashable, Sendable {
     var port = 6080
-    /// How many processes each pool has; as many as usual for one that is not in it.
+    /// Number of processes per pool; the default applies to missing pools.
     var workerCounts: [WorkerPool: Int] = [:]
-    /// Whether the gateway answers identify itself where the answer is at hand.
+    /// Whether the gateway answers identify itself where the data is local.
     var identifyAtOnce = true
-    /// How many requests each process keeps.
+    /// Number of requests that each process records.
     var recording = RecordingRate.standard
 
-    /// The plans for the whole site, or for some roles of it.
+    /// The plans for the whole site, or for some of its roles.
     func plans(
         site: String, runDirectory: String, programs: String,
         roles: [ProcessRole] = ProcessRole.all
@@ -127,7 +127,7 @@ struct SiteShape: Hashable, Sendable {
         }
     }
 
-    /// How many processes of a pool run.
+    /// Number of processes of a pool.
     func count(of pool: WorkerPool) -> Int {
         workerCounts[pool]
             ?? pool.settings.standardCount(ProcessInfo.processInfo.activeProcessorCount)
@@ -139,16 +139,16 @@ struct SiteShape: Hashable, Sendable {
     }
 }
 
-/// What `run/up.json` and `cairn status --json` say of one process.
+/// The state of one process in `run/up.json` and `cairn status --json`.
 struct ProcessRecord: Codable, Hashable, Sendable {
     enum State: String, Codable, Hashable, Sendable {
-        /// It runs.
+        /// Running.
         case running
-        /// It ended and is started again soon.
+        /// Ended; to be started again soon.
         case waiting
-        /// It was asked to end.
+        /// Asked to end.
         case stopping
-        /// It ended and is not started again.
+        /// Ended; not to be started again.
         case stopped
     }
 
@@ -156,30 +156,30 @@ struct ProcessRecord: Codable, Hashable, Sendable {
     var name: String
     var pid: Int32
     var state: State
-    /// How often it was started again.
+    /// Number of restarts.
     var restarts: Int
-    /// When it was started last.
+    /// Time of the last start.
     var since: Timestamp
-    /// How it ended last: `exit 1`, `signal 9`.
+    /// The last exit: `exit 1`, `signal 9`.
     var lastEnd: String?
-    /// How often it ended, up to now, without ten steady seconds between: such a process rests
-    /// longer each time, up to five seconds.
+    /// Number of consecutive ends within ten seconds of a start; the delay before the next start
+    /// grows with it, up to five seconds.
     var crashesInRow: Int?
-    /// When it is started again, while it rests.
+    /// Time of the next start, during a delay.
     var startsAt: Timestamp?
 }
 
-/// What `run/up.json` says.
+/// The content of `run/up.json`.
 struct SiteRecord: Codable, Hashable, Sendable {
     var pid: Int32
     var port: Int
-    /// Whether every process was seen to answer once.
+    /// Whether every process has answered once.
     var isReady: Bool
     var processes: [ProcessRecord]
 
     static func path(runDirectory: String) -> String { runDirectory + "/up.json" }
 
-    /// The record there is; nil when there is none or it cannot be read.
+    /// The record; nil when it is missing or unreadable.
     static func read(runDirectory: String) -> SiteRecord? {
         guard
             let data = FileManager.default.contents(atPath: path(runDirectory: runDirectory)),

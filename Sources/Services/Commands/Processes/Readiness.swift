@@ -6,8 +6,8 @@ internal import CairnModel
 internal import Platform
 internal import Site
 
-/// When a site that was just started answers: its log has a head, its workers are known to the
-/// supervisor, and its gateway is healthy.
+/// Readiness of a started site: its log has a head, its workers are registered with the supervisor,
+/// and its gateway is healthy.
 struct Readiness {
     let session: Session
     let shape: SiteShape
@@ -15,7 +15,7 @@ struct Readiness {
     private static let limit: Duration = .seconds(60)
 
     /// Returns when everything answers or the processes are being stopped; throws `Failure`
-    /// (`unavailable`) that names what does not answer after a minute.
+    /// (`unavailable`) after a minute, naming the component that does not answer.
     func wait(for processes: SiteProcesses) async throws {
         let start = ContinuousClock.now
         var missing = "the log"
@@ -33,7 +33,7 @@ struct Readiness {
         }
     }
 
-    /// What does not answer yet; nil when everything does.
+    /// A component that does not answer yet; nil when all do.
     private func firstMissing() async -> String? {
         guard await answers({ _ = try await session.head() }) else { return "the log" }
         guard await answers({ _ = try await session.maps() }) else { return "the map state" }

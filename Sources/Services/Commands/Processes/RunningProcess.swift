@@ -3,15 +3,14 @@
 
 internal import FoundationEssentials
 
-/// What the system says of a process that need not be one's child.
+/// The system's information on any process, child or not.
 enum RunningProcess {
-    /// Whether a signal has stopped it, until another lets it go on.
+    /// Whether a signal has stopped it, until it is continued.
     static func isStopped(_ processID: Int32) -> Bool {
         stat(of: processID).map { $0.state == "T" || $0.state == "t" } ?? false
     }
 
-    /// The program's name, at most 15 bytes of it; nil when there is no such process, or it has
-    /// ended and was not waited for.
+    /// The program's name, at most 15 bytes of it; nil for a missing or zombie process.
     static func name(of processID: Int32) -> String? {
         guard let stat = stat(of: processID), stat.state != "Z", stat.state != "X" else {
             return nil
@@ -23,7 +22,7 @@ enum RunningProcess {
         guard let stat = FileManager.default.contents(atPath: "/proc/\(processID)/stat") else {
             return nil
         }
-        // "123 (name) S …"; the name may hold anything, parentheses too.
+        // "123 (name) S …"; the name may contain anything, including parentheses.
         let text = String(decoding: stat, as: UTF8.self)
         guard let open = text.firstIndex(of: "("), let close = text.lastIndex(of: ")"),
             open < close

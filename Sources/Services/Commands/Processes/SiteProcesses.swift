@@ -6,7 +6,7 @@ internal import FoundationEssentials
 internal import Platform
 internal import Synchronization
 
-/// Runs the processes of a site on a thread of its own: starts them, starts again what dies, and
+/// Runs the processes of a site on a thread of its own: starts them, restarts those that die, and
 /// stops them in order.
 ///
 /// The children get SIGTERM when this process ends, however it ends.
@@ -19,7 +19,7 @@ final class SiteProcesses: Sendable {
         var hasEnded = false
     }
 
-    /// What the thread tells about: a line for people.
+    /// Receives progress of the thread as lines of text.
     typealias Report = @Sendable (String) -> Void
 
     private static let logLimit: Int64 = 16 << 20
@@ -33,10 +33,10 @@ final class SiteProcesses: Sendable {
     /// Starts the processes.
     ///
     /// - Parameters:
-    ///   - plans: What shall run.
-    ///   - runDirectory: Where `up.json` is kept up to date.
-    ///   - port: What `up.json` says of the gateway's port.
-    ///   - report: Called on the thread for every start after the first, and every death.
+    ///   - plans: The processes to run.
+    ///   - runDirectory: The directory of `up.json`, which is kept up to date.
+    ///   - port: The gateway's port for `up.json`.
+    ///   - report: Called on the thread for every restart and every death.
     init(
         _ plans: [ProcessPlan], runDirectory: String, port: Int, report: @escaping Report
     ) throws(PlatformError) {
@@ -48,22 +48,22 @@ final class SiteProcesses: Sendable {
         _ = try PinnedThread(name: "processes") { [self] in run() }
     }
 
-    /// What is known of every process now.
+    /// The current state of every process.
     var records: [ProcessRecord] { shared.withLock { $0.records } }
 
-    /// Says in `up.json` that the site answers.
+    /// Records in `up.json` that the site answers.
     func setReady() {
         shared.withLock { $0.isReady = true }
         wake.raise()
     }
 
-    /// Begins to stop everything; returns at once.
+    /// Begins the shutdown; returns at once.
     func stop() {
         shared.withLock { $0.isStopping = true }
         wake.raise()
     }
 
-    /// Whether everything was asked to stop.
+    /// Whether a shutdown was requested.
     var isStopping: Bool { shared.withLock { $0.isStopping } }
 
     /// Returns when every process has ended after ``stop()``.
@@ -105,7 +105,8 @@ extension SiteProcesses {
         for continuation in waiting { continuation.resume() }
     }
 
-    /// Stops the processes of a phase: SIGTERM, then SIGKILL for what still runs after its time.
+    /// Stops the processes of a phase: SIGTERM, then SIGKILL for those that exceed their time
+    /// limit.
     private func stop(phase: Int, _ slots: inout [ProcessSlot], _ written: inout SiteRecord?) {
         let chosen = slots.indices.filter { slots[$0].plan.role.stopPhase == phase }
         for index in chosen { slots[index].stop(.end) }
@@ -144,7 +145,7 @@ extension SiteProcesses {
     private func unlinkRecord() { try? FileManager.default.removeItem(atPath: recordPath) }
 }
 
-/// One process of the plan through all its lives; used on one thread.
+/// A process of the plan across its restarts; used on one thread.
 struct ProcessSlot: Sendable {
     let plan: ProcessPlan
     private(set) var record: ProcessRecord
@@ -168,16 +169,16 @@ struct ProcessSlot: Sendable {
             since: Timestamp(microseconds: 0), lastEnd: nil)
     }
 
-    /// Whether there is a process.
+    /// Whether the process is running.
     var isRunning: Bool { child != nil }
 
-    /// How long nothing has to be done for it.
+    /// Time until the next action.
     var millisecondsUntilStart: Int64 {
         if child != nil || isStopping { return .max }
         return max(0, (dueAt - MonotonicClock.nanoseconds()) / 1_000_000 + 1)
     }
 
-    /// Starts it when it does not run and its rest is over.
+    /// Starts it if it is not running and its delay is over.
     mutating func startIfDue(_ report: SiteProcesses.Report) {
         guard child == nil, !isStopping, MonotonicClock.nanoseconds() >= dueAt else { return }
         record.restarts += 1
@@ -198,7 +199,7 @@ struct ProcessSlot: Sendable {
         }
     }
 
-    /// Takes note of its end.
+    /// Checks whether it has ended.
     mutating func look(_ report: SiteProcesses.Report) {
         guard let end = child?.process.withLock({ $0.end() }) else { return }
         let text =
@@ -214,7 +215,7 @@ struct ProcessSlot: Sendable {
         if !isStopping {
             var line = ""
             if case .status = end, let last, !ProcessLog.isEndLine(last) {
-                line = "; it said: \(last)"
+                line = "; its last line: \(last)"
             }
             report("\(plan.name) (pid \(record.pid)) ended: \(text)\(line)")
         }
@@ -231,7 +232,7 @@ struct ProcessSlot: Sendable {
             isStopping ? nil : Timestamp(microseconds: WallClock.microseconds() + rest * 1_000)
     }
 
-    /// Asks it to end, or kills it; it is not started again.
+    /// Stops or kills it; it is not started again.
     mutating func stop(_ demand: ChildProcess.Demand) {
         isStopping = true
         record.state = child == nil ? .stopped : .stopping

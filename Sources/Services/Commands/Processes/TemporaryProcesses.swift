@@ -9,8 +9,8 @@ internal import Platform
 internal import Site
 
 extension Session {
-    /// Does something that needs some of the site's processes: those of a site that is up, or, for
-    /// the length of `body`, ones that are started and stopped here.
+    /// Runs `body` with some of the site's processes: those of a running site, or temporary ones,
+    /// stopped afterwards.
     func withProcesses<Value>(
         _ roles: [ProcessRole], _ body: () async throws -> Value
     ) async throws -> Value {
@@ -44,7 +44,7 @@ extension Session {
         return try result.get()
     }
 
-    /// Waits until the log, and the map state when it is wanted, answer; at most 30 s.
+    /// Waits until the log, and the map state if requested, answer; at most 30 s.
     private func untilAnswering(_ roles: [ProcessRole]) async throws {
         let start = ContinuousClock.now
         while true {
@@ -59,7 +59,7 @@ extension Session {
         }
     }
 
-    /// Any answer shows that the map state is there: it must refuse this.
+    /// A request that must be refused: any answer shows that the map state is running.
     private func askMapState() async throws {
         guard let name = MapName(rawValue: "CairnProbe") else { return }
         let client = try client()
@@ -72,7 +72,7 @@ extension Session {
 }
 
 extension [ProcessPlan] {
-    /// Throws `Failure` (`notFound`) unless every executable is there.
+    /// Throws `Failure` (`notFound`) unless every executable exists.
     func checkExecutables() throws(Failure) {
         for plan in self where !FileManager.default.isExecutableFile(atPath: plan.path) {
             throw Failure(

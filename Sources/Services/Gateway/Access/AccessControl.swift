@@ -8,15 +8,15 @@ internal import Platform
 internal import Site
 internal import Synchronization
 
-/// Who may do what: the rules of the site as they are now, and its tokens.
+/// Access rules of the site and verification of its tokens.
 ///
-/// The rules' file is read again whenever it changes (``watch()``). Where there has never been one,
-/// everybody may do everything; once there was one, its absence allows nothing, and one that cannot
-/// be read leaves the rules as they were.
+/// The file of the rules is read again whenever it changes (``watch()``). Until rules exist for
+/// the first time, every caller has all permissions; after that, a missing file allows nothing, and
+/// an unreadable one leaves the last rules in force.
 final class AccessControl: Sendable {
-    /// One state of the rules; immutable.
+    /// An immutable version of the rules.
     final class Snapshot: Sendable {
-        /// Nil where there are none.
+        /// Nil without rules.
         let rules: AccessRules?
         let key: [UInt8]
         private let users: [String: (user: AccessRules.User, digest: [UInt8])]
@@ -33,7 +33,7 @@ final class AccessControl: Sendable {
 
         func user(_ name: String) -> AccessRules.User? { users[name]?.user }
 
-        /// Changes with everything that the entry says, so that a changed entry ends its tokens.
+        /// Digest of a user's entry: a changed entry invalidates its tokens.
         func digest(_ name: String) -> [UInt8]? { users[name]?.digest }
 
         private static func digest(_ user: AccessRules.User) -> [UInt8] {
@@ -59,7 +59,7 @@ final class AccessControl: Sendable {
     private let lastComplaint = Mutex("")
     private let stateNumber = Atomic<Int>(1)
 
-    /// No rules, and never any.
+    /// Access control without rules, which never get any.
     static var none: AccessControl { AccessControl() }
 
     private init() {
@@ -78,16 +78,16 @@ final class AccessControl: Sendable {
         state = Mutex(Snapshot(rules, key: rules == nil ? [] : try store.tokenKey()))
     }
 
-    /// The rules now.
+    /// The current rules.
     var snapshot: Snapshot { state.withLock { $0 } }
 
-    /// Whether somebody may log in.
+    /// Whether there are users, so that a login is possible.
     var hasUsers: Bool { snapshot.rules?.users.isEmpty == false }
 
-    /// Changes when ``snapshot`` does, so that a reader need not ask for what it has.
+    /// Version number of ``snapshot``, so that a reader can skip an unchanged one.
     var number: Int { stateNumber.load(ordering: .acquiring) }
 
-    /// Looks whether the file has changed, and reads it then; blocks for the disk.
+    /// Reads the file if it has changed; blocks on the disk.
     func refresh() {
         guard let store else { return }
         let found = store.stamp
@@ -107,12 +107,12 @@ final class AccessControl: Sendable {
             }
             if isNew {
                 logger?.error(
-                    "the rules of access stay as they were", metadata: ["why": "\(error.message)"])
+                    "access rules not reloaded", metadata: ["why": "\(error.message)"])
             }
         }
     }
 
-    /// Keeps reading what changes, until that is stopped; nil where there are never any rules.
+    /// Watches the file for changes until the watch is stopped; nil where there can be no rules.
     func watch() throws(Failure) -> AccessWatch? {
         guard let store else { return nil }
         return try AccessWatch(self, in: store.directory)

@@ -5,22 +5,22 @@ internal import CairnModel
 internal import Platform
 internal import Synchronization
 
-/// Has the rules of access read again whenever their file changes, on a thread of its own.
+/// Reads the access rules again whenever their file changes, on a thread of its own.
 ///
-/// Besides, it looks every half minute, for file systems that do not tell of changes; every second
-/// where the system has no watch left to give.
+/// It also polls every half minute, for file systems without change notification; every second
+/// where no inotify watch is available.
 final class AccessWatch: Sendable {
     private let wake: WakeSignal
     private let isStopped = Atomic<Bool>(false)
     private let thread = Mutex<PinnedThread?>(nil)
 
-    /// Throws `Failure` where the process has no thread or descriptor left.
+    /// Throws `Failure` when the process is out of threads or descriptors.
     init(_ access: AccessControl, in directory: String) throws(Failure) {
         do throws(PlatformError) {
             wake = try WakeSignal()
             let watch = try? DirectoryWatch(directory)
             let started = try PinnedThread(name: "access") { [self] in
-                // Changes before the watch began count, too.
+                // Picks up changes from before the watch began.
                 access.refresh()
                 while !isStopped.load(ordering: .acquiring) {
                     if let watch {

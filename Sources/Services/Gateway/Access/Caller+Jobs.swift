@@ -6,10 +6,10 @@ internal import JobKinds
 internal import Site
 
 extension Caller {
-    /// The submitter's name in the log: `user:NAME`; `gateway:anonymous` without a token where
-    /// there are rules, `gateway` where there are none.
+    /// The submitter's name in the log: `user:NAME`; `gateway:anonymous` without a token, or
+    /// `gateway` without rules.
     ///
-    /// No user of the site or of the system has a name that makes another of these.
+    /// Names of users, of the site or the system, cannot collide with these.
     var actor: String {
         if let user { return "user:" + user }
         return isUnruled ? Self.unruledActor : Self.anonymousActor
@@ -19,14 +19,14 @@ extension Caller {
     static let anonymousActor = unruledActor + ":" + AccessRules.anonymousName
     private static let unruledActor = "gateway"
 
-    /// In whose name they upload.
+    /// Owner of the caller's uploads in the ledger.
     var uploader: UploadLedger.Owner {
         if let user { return .user(user) }
         return isUnruled ? .everybody : .anonymous
     }
 
-    /// Throws as ``check(_:)`` unless they may read all that a job reads; `forbidden` where that is
-    /// a past which they may not see.
+    /// Throws as ``check(_:)`` unless the caller may read all inputs of a job; `forbidden` where
+    /// one of them is a past that is hidden from the caller.
     func check(
         reading services: Set<JobKindDescription.Service>,
         pasts: Set<JobKindDescription.Service>
@@ -37,11 +37,11 @@ extension Caller {
         }
     }
 
-    /// Whether they may know of a job, read it and its product, and cancel it.
+    /// Whether the caller may see a job, read its product, and cancel it.
     ///
-    /// Besides reading all that the job reads, that takes that it is theirs, or the operation
-    /// `manageJobs`. A job without a user is theirs who name it by its id (`holdsID`), which is
-    /// unguessable, if it was submitted without a token.
+    /// This takes the right to read all inputs of the job and either ownership or the operation
+    /// `manageJobs`. A job submitted without a token belongs to callers that name its unguessable
+    /// id (`holdsID`).
     func maySee(_ job: JobDescription, holdsID: Bool) -> Bool {
         guard !isUnruled else { return true }
         let isOwn =
@@ -53,7 +53,7 @@ extension Caller {
 }
 
 extension JobKindDescription.Service {
-    /// As grants name it.
+    /// The service name as grants have it.
     fileprivate var name: ServiceName {
         switch self {
         case .map(let name): .map(name)

@@ -4,44 +4,45 @@
 internal import CairnModel
 internal import Site
 
-/// Where a request came from and what it showed, besides its parameters.
+/// Origin and credentials of a request, besides its parameters.
 struct RequestClient: Hashable, Sendable {
-    /// The token of a header; nil when there is none.
+    /// The token of a header; nil without one.
     var token: String?
-    /// The page or program that the client says it asks for.
+    /// The `Referer` header: the page or program that the request claims to come from.
     var referer: String?
-    /// The numeric address at the other end of the connection; empty where it is not known.
+    /// The numeric address of the peer; empty where it is unknown.
     var address = ""
-    /// Whether nobody on a network can read along: the connection is TLS's, or both ends are this
+    /// Whether the connection cannot be read on a network: it uses TLS, or both ends are on this
     /// machine.
     var isPrivate = false
-    /// Whether the connection is TLS's.
+    /// Whether the connection uses TLS.
     var isSecure = false
-    /// Whether a browser asks for a page of another server, which may read but change nothing.
+    /// Whether a browser sends the request for a page of another server, which may read but change
+    /// nothing.
     var isForeignPage = false
-    /// The numeric address at this end of the connection; empty where it is not known.
+    /// The numeric local address of the connection; empty where it is unknown.
     var local = ""
-    /// Whether a trusted proxy has passed the request on.
+    /// Whether the request came through a trusted proxy.
     var isProxied = false
     /// The value of the session's cookie; nil without a valid one.
     var session: String?
-    /// What the header says to prove that this server's own page asks.
+    /// The header that proves that the request comes from this server's own page.
     var proof: String?
 }
 
-/// Somebody who asks, and what they may do.
+/// The caller of a request, with its permissions.
 struct Caller: Sendable {
-    /// The user whose token was shown; nil for everybody else.
+    /// The user of the token; nil without one.
     let user: String?
-    /// The session; nil unless the caller is known by a cookie.
+    /// The session; nil unless the caller is authenticated by a cookie.
     let session: Session?
-    /// Nil where nobody was told what they may do, so that everybody may do everything.
+    /// Nil without rules, when every caller has all permissions.
     private let grants: [AccessRules.Grant]?
 
-    /// May do everything: there are no rules.
+    /// The caller without rules, with all permissions.
     static let unruled = Caller(user: nil, grants: nil)
 
-    /// Whether there are no rules, so that everybody may do everything.
+    /// Whether there are no rules, so that every caller has all permissions.
     var isUnruled: Bool { grants == nil }
 
     init(user: String?, grants: [AccessRules.Grant]?, session: Session? = nil) {
@@ -50,7 +51,7 @@ struct Caller: Sendable {
         self.grants = grants
     }
 
-    /// Whether they may do something on a service.
+    /// Whether the caller may perform an operation on a service.
     func may(_ operation: AccessRules.Operation, on service: ServiceName) -> Bool {
         guard let grants else { return true }
         return grants.contains { grant in
@@ -78,14 +79,14 @@ struct Caller: Sendable {
 }
 
 extension Failure.Code {
-    /// Nothing is allowed to those without a token (Esri's 499).
+    /// An anonymous caller is not allowed to do that (Esri's 499).
     static let tokenRequired = Failure.Code(rawValue: "tokenRequired")
-    /// The token is not one of this site's, or not any more (Esri's 498).
+    /// The token is not, or no longer, one of this site's (Esri's 498).
     static let invalidToken = Failure.Code(rawValue: "invalidToken")
     /// Too many requests within a second (429).
     static let tooManyRequests = Failure.Code(rawValue: "tooManyRequests")
-    /// A page of another server may not do that (403).
+    /// A request from a page of another server is not allowed (403).
     static let foreignPage = Failure.Code(rawValue: "foreignPage")
-    /// The user may not do that (Esri's 403).
+    /// The user is not allowed to do that (Esri's 403).
     static let forbidden = Failure.Code(rawValue: "forbidden")
 }

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-/// Failed logins, and how long the next one has to wait: by user and address together, by address,
-/// and by user.
+/// Back-off after failed logins: by user and address together, by address, and by user.
 ///
-/// Some failures of each are free; each further one doubles the wait, from 1 s to 60 s. What is 15
-/// minutes old is forgotten. At an address from which a user has logged in before, only what failed
-/// for this user there counts: strangers elsewhere, and others there, keep nobody out. Time is in
-/// seconds from any start.
+/// Some failures of each are free; each further one doubles the wait, from 1 s to 60 s. Failures
+/// expire after 15 minutes. At an address from which a user has logged in before, only that user's
+/// failures there count, so attempts by others, there or elsewhere, cannot lock the user out. Times
+/// are in seconds from an arbitrary start.
 struct LoginAttempts {
-    /// A user and the address of an attempt.
+    /// User and address of an attempt.
     struct Origin: Hashable {
-        /// The user, with something that changes with the password: a new one begins anew.
+        /// The user, with a value that changes with the password: a new password starts afresh.
         var user: String
-        /// The part of the address that one subscriber has.
+        /// The part of the address that identifies a subscriber.
         var address: String
     }
 
@@ -26,15 +25,15 @@ struct LoginAttempts {
         var last: Int64
     }
 
-    /// The most that are remembered, of failures and of successes; what is oldest gives way.
+    /// Maximum number of remembered failures, and of successes; the oldest are evicted.
     static let capacity = 4_096
     private static let memorySeconds: Int64 = 900
     private static let knownSeconds: Int64 = 30 * 86_400
     private var entries: [Key: Failures] = [:]
-    /// Where users have logged in from, and when last.
+    /// Time of the last successful login, by origin.
     private var known: [Origin: Int64] = [:]
 
-    /// How many failures are free.
+    /// Number of failures without a wait.
     private static func freeCount(_ key: Key) -> Int {
         switch key {
         case .pair: 3
@@ -43,7 +42,7 @@ struct LoginAttempts {
         }
     }
 
-    /// How many seconds one has to wait; 0 for none.
+    /// Remaining wait in seconds; 0 for none.
     func wait(_ origin: Origin, now: Int64) -> Int64 {
         let isKnown = known[origin].map { now - $0 < Self.knownSeconds } ?? false
         let keys: [Key] =
@@ -60,7 +59,7 @@ struct LoginAttempts {
         return max(0, failures.last + min(60, 1 << Int64(min(failures.count - free, 6))) - now)
     }
 
-    /// An attempt has failed.
+    /// Records a failed attempt.
     mutating func failed(_ origin: Origin, now: Int64) {
         for key in [Key.pair(origin), .address(origin.address), .user(origin.user)] {
             if let failures = entries[key], now - failures.last < Self.memorySeconds {
@@ -72,7 +71,7 @@ struct LoginAttempts {
         }
     }
 
-    /// It succeeded: the user begins anew there, and has been there.
+    /// Records a successful attempt, which clears the user's failures there.
     mutating func succeeded(_ origin: Origin, now: Int64) {
         entries[.pair(origin)] = nil
         if known.count >= Self.capacity, known[origin] == nil,
@@ -92,6 +91,6 @@ struct LoginAttempts {
         entries[oldest.key] = nil
     }
 
-    /// How many failures are remembered, at most one entry for each user, address and pair.
+    /// Number of remembered failures, one entry for each user, address and pair.
     var count: Int { entries.count }
 }

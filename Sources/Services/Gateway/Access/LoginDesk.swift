@@ -5,11 +5,9 @@ internal import CairnClient
 internal import CairnModel
 internal import Platform
 
-/// Compares passwords: two at a time, since each takes 64 MiB, and slower and slower for who
-/// guesses.
+/// Verifies passwords, two at a time since each takes 64 MiB, with a growing delay after failures.
 actor LoginDesk {
-    /// The most at once, the most that wait, and the most of both from one address; further ones
-    /// are refused.
+    /// Limits on running and waiting checks, and on both of one address; further ones are refused.
     static let runningLimit = 2
     static let waitingLimit = 32
     static let addressLimit = 8
@@ -22,18 +20,18 @@ actor LoginDesk {
     private var attempts = LoginAttempts()
     private var runningCount = 0
     private var waiting: [Waiting] = []
-    /// How many run, and how many are here, from each address.
+    /// Number of running, and of all, checks by address.
     private var running: [String: Int] = [:]
     private var present: [String: Int] = [:]
     private let clock: @Sendable () -> Int64
 
-    /// `clock` gives seconds from any start.
+    /// `clock` returns seconds from an arbitrary start.
     init(clock: @escaping @Sendable () -> Int64 = { MonotonicClock.nanoseconds() / 1_000_000_000 })
     {
         self.clock = clock
     }
 
-    /// Whether the password is the one of the hash; without a hash it takes as long, and is not.
+    /// Whether the password matches the hash; without a hash false, after the same time.
     ///
     /// Throws `Failure`: `refused` with the seconds to wait after failures, `busy`.
     func check(
@@ -44,10 +42,10 @@ actor LoginDesk {
         try refuse(origin)
         guard runningCount < Self.runningLimit || waiting.count < Self.waitingLimit,
             present[origin.address, default: 0] < Self.addressLimit
-        else { throw Failure(.busy, "too many log in just now; try again") }
+        else { throw Failure(.busy, "too many logins in progress; try again") }
         await enter(origin.address)
         defer { leave(origin.address) }
-        // What was compared meanwhile may have failed.
+        // A check that ran meanwhile may have failed.
         try refuse(origin)
         let compared = hash ?? Self.nobodysHash
         let result = await OwnThread.run("login") { () throws(Failure) in
@@ -82,7 +80,7 @@ actor LoginDesk {
         }
     }
 
-    /// Gives the place to an address of which fewest run, to the one there that waits longest.
+    /// Hands the slot to the address with the fewest running checks, to its longest waiting one.
     private func leave(_ address: String) {
         Self.lower(&present, address)
         Self.lower(&running, address)
@@ -107,12 +105,12 @@ actor LoginDesk {
         counts[address] = count > 0 ? count : nil
     }
 
-    /// Of a password that nobody was told.
+    /// Hash of a random, discarded password.
     private static let nobodysHash =
         "$argon2id$v=19$m=65536,t=2,p=1$ncvgodVCdaZZGNXvA+As/w$i4GRejbynYQuVNv4pjejnuBjIhyEZRsN2f8CvN5wX9I"
 }
 
 extension Failure.Code {
-    /// Not now: too many failures before (Esri's 400).
+    /// Too many failed attempts; to be tried again later (Esri's 400).
     static let refused = Failure.Code(rawValue: "refused")
 }

@@ -7,12 +7,12 @@ internal import Site
 internal import Synchronization
 
 extension Failure.Code {
-    /// A user has all that the rules give (429).
+    /// A user's quota is used up (429).
     static let quotaExceeded = Failure.Code(rawValue: "quotaExceeded")
 }
 
 extension Failure {
-    /// Says which quota, how much of it is used, and what helps.
+    /// Names the quota, the amount used, and the remedy.
     static func quota(
         _ name: String, _ what: String, used: Int64, limit: Int64, _ help: String
     ) -> Failure {
@@ -30,15 +30,15 @@ extension Failure {
 }
 
 extension GatewayService {
-    /// What a caller may have; nil where there are no rules.
+    /// The caller's limits; nil without rules.
     func limits(of caller: Caller) -> Quota.Limits? {
         caller.isUnruled ? nil : access.snapshot.rules?.limits(of: caller.user)
     }
 
-    /// Records a job unless its submitter has all that the rules give; throws `quotaExceeded` then.
+    /// Records a job within its submitter's quota; throws `quotaExceeded` beyond it.
     ///
     /// The jobs of one submitter are counted and recorded one after the other, so that a burst
-    /// passes no limit.
+    /// cannot exceed the limit.
     func record(
         _ submission: JobSubmission, by caller: Caller, _ backend: any GatewayJobs
     ) async throws(Failure) -> JobDescription {
@@ -65,7 +65,7 @@ extension GatewayService {
 }
 
 extension GatewayJobs {
-    /// What a caller has: jobs under way, and bytes of uploads and products that are here.
+    /// The caller's usage: running jobs, and the bytes of stored uploads and products.
     func use(by caller: Caller) async throws(Failure) -> (jobs: Int, bytes: Int64) {
         let usage = try await usage(of: caller.actor)
         let (blobs, uploads, owner) = (blobs, uploads, caller.uploader)
@@ -79,16 +79,15 @@ extension GatewayJobs {
     }
 }
 
-/// Lets what one actor submits through one after the other.
+/// Serialises the submissions of each actor.
 actor SubmissionQueue {
-    /// The most that wait for one actor; further ones are refused.
+    /// Maximum number of waiting submissions of one actor; further ones are refused.
     static let waitingLimit = 64
 
-    /// Who waits, by actor, while one of the actor's is inside.
+    /// Waiting submissions by actor, while one of the actor's is in progress.
     private var waiting: [String: [CheckedContinuation<Void, Never>]] = [:]
 
-    /// Returns when it is the caller's turn, which lasts until ``leave(_:)``; throws `Failure`
-    /// (`busy`).
+    /// Waits for the actor's turn, which lasts until ``leave(_:)``; throws `Failure` (`busy`).
     func enter(_ name: String) async throws(Failure) {
         guard let queue = waiting[name] else {
             waiting[name] = []
@@ -101,7 +100,7 @@ actor SubmissionQueue {
         await withCheckedContinuation { waiting[name]?.append($0) }
     }
 
-    /// Ends a turn.
+    /// Ends the turn.
     func leave(_ name: String) {
         guard waiting[name]?.isEmpty == false else {
             waiting[name] = nil
@@ -111,16 +110,16 @@ actor SubmissionQueue {
     }
 }
 
-/// The uploads of users that come in at this gateway, counted as they come.
+/// Uploads in progress at this gateway, counted as their bytes arrive.
 ///
-/// Any thread.
+/// Callable on any thread.
 final class ArrivingUploads: Sendable {
     private struct Account {
-        /// How many come in, by address.
+        /// Number of uploads in progress, by address.
         var counts: [String: Int] = [:]
-        /// What they have brought.
+        /// Number of bytes received by the uploads in progress.
         var byteCount: Int64 = 0
-        /// What those brought that have come whole, since there was none under way.
+        /// Number of bytes of completed uploads since there was last none in progress.
         var keptByteCount: Int64 = 0
 
         var count: Int { counts.values.reduce(0, +) }
@@ -134,7 +133,7 @@ final class ArrivingUploads: Sendable {
         private let owner: UploadLedger.Owner
         private let address: String
         private let limits: Quota.Limits
-        /// What had come whole before ``used`` was counted.
+        /// Bytes completed before ``used`` was counted.
         private let keptBefore: Int64
         private let state = Mutex(State(byteCount: 0, used: 0))
 
@@ -154,13 +153,13 @@ final class ArrivingUploads: Sendable {
             self.keptBefore = keptBefore
         }
 
-        /// Says what the owner had when this had begun; throws as ``take(_:)``.
+        /// Sets the owner's usage at the beginning; throws as ``take(_:)``.
         func begin(used: Int64) throws(Failure) {
             state.withLock { $0.used = used }
             try take(0)
         }
 
-        /// So many bytes more have come; throws `quotaExceeded` when they are too many.
+        /// Counts received bytes; throws `quotaExceeded` beyond the limit.
         func take(_ byteCount: Int) throws(Failure) {
             let (more, used) = state.withLock { state in
                 let before = UploadLedger.charge(state.byteCount)
@@ -177,7 +176,7 @@ final class ArrivingUploads: Sendable {
             }
         }
 
-        /// Ends it; `isKept` when it stands in the ledger.
+        /// Ends the upload; `isKept` if it is in the ledger.
         func end(isKept: Bool) {
             let own = state.withLock { UploadLedger.charge($0.byteCount) }
             all.accounts.withLock { accounts in
@@ -191,10 +190,10 @@ final class ArrivingUploads: Sendable {
         }
     }
 
-    /// Begins one, which has to be ended; throws `quotaExceeded` when as many are under way as may
-    /// be.
+    /// Begins an upload, which has to be ended; throws `quotaExceeded` at the limit of concurrent
+    /// uploads.
     ///
-    /// Everybody without a token is one owner, of whose places one address gets half.
+    /// All anonymous callers are one owner, of whose slots one address gets at most half.
     func begin(
         _ owner: UploadLedger.Owner, _ address: String, _ limits: Quota.Limits
     ) throws(Failure) -> Upload {

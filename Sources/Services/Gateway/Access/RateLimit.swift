@@ -4,10 +4,10 @@
 internal import Platform
 internal import Synchronization
 
-/// Requests of each user, or address, within a second: token buckets.
+/// Rate limit per second for each user or address: token buckets.
 ///
-/// A bucket holds as many as come in a second and is filled steadily. 8,192 are remembered; whoever
-/// comes when all of them are in use shares one bucket with the others who did.
+/// A bucket holds a second's worth of requests and is refilled steadily. At most 8,192 buckets are
+/// kept; when all are in use, further names share one bucket.
 final class RateLimit: Sendable {
     private struct Bucket {
         var level: Double
@@ -26,7 +26,8 @@ final class RateLimit: Sendable {
     /// `perSecond` is 1 or more.
     init(perSecond: Int) { self.perSecond = Double(perSecond) }
 
-    /// Whether one more of `name` is within the limit; `now` is in nanoseconds from any start.
+    /// Whether another request of `name` is within the limit; `now` is in nanoseconds from any
+    /// start.
     func admits(_ name: String, now: Int64 = MonotonicClock.nanoseconds()) -> Bool {
         state.withLock { state in
             let key = state.buckets[name] != nil || makeRoom(&state, now) ? name : ""
@@ -44,8 +45,8 @@ final class RateLimit: Sendable {
         min(perSecond, bucket.level + Double(max(0, now - bucket.filledAt)) * 1e-9 * perSecond)
     }
 
-    /// Forgets whose buckets are full again, which is as if they had never come, once a second at
-    /// most; false when there is no room.
+    /// Removes full buckets, which are equivalent to new ones, at most once a second; false when
+    /// there is no room.
     private func makeRoom(_ state: inout State, _ now: Int64) -> Bool {
         guard state.buckets.count >= Self.capacity else { return true }
         guard now >= state.roomMadeAt.addingReportingOverflow(1_000_000_000).partialValue else {
@@ -56,11 +57,11 @@ final class RateLimit: Sendable {
         return state.buckets.count < Self.capacity
     }
 
-    /// How many are remembered.
+    /// Number of buckets.
     var count: Int { state.withLock { $0.buckets.count } }
 
-    /// The part of an address that one subscriber has: an IPv4 address, the first 64 bits of an
-    /// IPv6 address.
+    /// The part of an address that identifies a subscriber: an IPv4 address, the first 64 bits of
+    /// an IPv6 address.
     static func subscriber(_ address: String) -> String {
         guard address.contains(":"), !address.contains(".") else { return address }
         let halves = address.prefix { $0 != "%" }.split(

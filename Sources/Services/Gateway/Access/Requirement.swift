@@ -4,17 +4,17 @@
 internal import CairnModel
 internal import Site
 
-/// What a caller must be allowed to do for a resource to be answered.
+/// The permission that a resource requires.
 enum Requirement: Hashable, Sendable {
-    /// Nothing: it tells nothing about the site's services.
+    /// Nothing: the answer reveals nothing about the site's services.
     case nothing
-    /// Nothing, because the answer holds only what the caller may see.
+    /// Nothing, because the answer is limited to what the caller may see.
     case filtered
     /// A token of any user.
     case token
     /// An operation on a service.
     case service(ServiceName, AccessRules.Operation)
-    /// The figures of the gateway, on no service.
+    /// The metrics of the gateway, which belong to no service.
     case metrics
 }
 
@@ -22,14 +22,14 @@ enum Requirement: Hashable, Sendable {
 enum ServiceName: Hashable, Sendable {
     /// A map; its name is matched as it is written.
     case map(String)
-    /// A locator; its name is matched in any letter case, as in URLs.
+    /// A locator; its name is matched case-insensitively, as in URLs.
     case locator(String)
-    /// The jobs.
+    /// The job service.
     case jobs
-    /// Every service at once.
+    /// All services.
     case all
 
-    /// Whether a grant on that name is a grant on this service.
+    /// Whether a grant on that name covers this service.
     func isNamed(by grant: String) -> Bool {
         if grant == AccessRules.Grant.everyService { return true }
         return switch self {
@@ -42,13 +42,13 @@ enum ServiceName: Hashable, Sendable {
 }
 
 extension Requirement {
-    /// What the resources of a route require, whatever service their path names.
+    /// The requirement of a route's resources, whatever service their path names.
     enum Rule: Hashable, Sendable {
         case nothing, filtered, token, metrics, jobs
         /// An operation on the map, or the locator, that was captured.
         case map(AccessRules.Operation), locator(AccessRules.Operation)
 
-        /// A sentence for documents; nil where nothing is required.
+        /// The requirement as a sentence for documents; nil without one.
         var sentence: String? {
             switch self {
             case .nothing: nil

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-/// The cookie with which a browser shows that its reader has logged in (RFC 6265).
+/// The cookie of a browser session (RFC 6265).
 ///
-/// Its value is a token that is taken from this cookie alone (`Token.Binding.session`). Over TLS
-/// the name's prefix has the browser refuse one that another host, or an unsafe connection, wants
-/// to set.
+/// Its value is a token that is accepted from this cookie only (`Token.Binding.session`). Over TLS,
+/// the prefix of its name has the browser refuse a cookie of that name from another host or an
+/// insecure connection.
 enum SessionCookie {
-    /// The most bytes of the header that are read.
+    /// Maximum number of bytes of the header that are read.
     static let byteLimit = 16_384
 
     static func name(isSecure: Bool) -> String {
         isSecure ? "__Host-cairn-session" : "cairn-session"
     }
 
-    /// The value in a `Cookie` header; nil without one, or where two differ: another site may have
-    /// set one.
+    /// The value in a `Cookie` header; nil without one, or if two differ: another site may have set
+    /// one.
     static func value(in header: String, isSecure: Bool) -> String? {
         guard header.utf8.count <= byteLimit else { return nil }
         let name = name(isSecure: isSecure)
@@ -32,21 +32,20 @@ enum SessionCookie {
         return found.flatMap { $0.isEmpty ? nil : String($0) }
     }
 
-    /// `Set-Cookie` for a token that lasts so long.
+    /// `Set-Cookie` for a token with that lifetime.
     static func setting(_ token: String, seconds: Int, isSecure: Bool) -> String {
         name(isSecure: isSecure) + "=\(token); Path=/; Max-Age=\(seconds); HttpOnly; SameSite=Lax"
             + (isSecure ? "; Secure" : "")
     }
 
-    /// `Set-Cookie` that has the browser forget it.
+    /// `Set-Cookie` that deletes the cookie.
     static func clearing(isSecure: Bool) -> String { setting("", seconds: 0, isSecure: isSecure) }
 
-    /// Whether a browser sends a cookie along for a page of this server, or because its reader goes
-    /// to one.
+    /// Whether a browser sends the cookie for a page of this server, or for a navigation to one.
     ///
     /// `site`, `mode` and `destination` are the headers `Sec-Fetch-Site`, `-Mode` and `-Dest`;
-    /// where there are none, `SameSite` has kept it from other sites, and `isForeignPage` says what
-    /// `Origin` does.
+    /// without them, `SameSite` has kept the cookie from other sites, and `isForeignPage` has the
+    /// result for `Origin`.
     static func isHonoured(
         site: String?, mode: String?, destination: String?, isReading: Bool, isForeignPage: Bool
     ) -> Bool {

@@ -3,21 +3,21 @@
 
 internal import Platform
 
-/// What a token says: a user, an end, and what it is bound to.
+/// The content of a token: a user, an expiry, and a binding.
 ///
 /// As text: Base64 (RFC 4648, 5) of `1`, the end (8 bytes, milliseconds since 1970, big-endian),
 /// the kind of binding (0 none, 1 referer, 2 address, 3 session), the binding's byte count and
-/// bytes, the user's name, and 32 bytes of keyed BLAKE2b over all that and the user's entry.
-/// Whoever has the site's key and the entry can verify it.
+/// bytes, the user's name, and 32 bytes of keyed BLAKE2b over all that and the user's entry. It can
+/// be verified with the site's key and the entry.
 struct Token: Hashable, Sendable {
-    /// What a request must come with besides.
+    /// What a request must present besides the token.
     enum Binding: Hashable, Sendable {
         case none
-        /// A `Referer` that is this text, or lies below it.
+        /// A `Referer` that equals this text or is below it.
         case referer(String)
-        /// The address at the other end.
+        /// The address of the peer.
         case address(String)
-        /// A cookie, and no other way to show it; with text that makes each login another.
+        /// A cookie, the only way to present this token; the text makes each login's token unique.
         case session(String)
     }
 
@@ -26,7 +26,7 @@ struct Token: Hashable, Sendable {
     var expires: Int64
     var binding: Binding
 
-    /// The most bytes of a binding.
+    /// Maximum length of a binding in bytes.
     static let bindingByteLimit = 200
     private static let textLimit = 600
 
@@ -52,9 +52,9 @@ struct Token: Hashable, Sendable {
         return bytes + [kind, UInt8(bound.count)] + bound + Array(user.utf8)
     }
 
-    /// Reads a text and verifies it with the digest of the entry of the user it names.
+    /// Decodes a token and verifies it with the digest of its user's entry.
     ///
-    /// Nil for what is no token of this key and entry. Its end and its binding are not looked at.
+    /// Nil for text that is not a token of this key and entry. Expiry and binding are not checked.
     init?(_ text: String, key: [UInt8], entry: (String) -> [UInt8]?) {
         guard text.utf8.count <= Self.textLimit, let bytes = Base64URL.decode(text),
             bytes.count > 11 + KeyedHash.byteCount
@@ -79,15 +79,14 @@ struct Token: Hashable, Sendable {
         }
     }
 
-    /// Makes one.
     init(user: String, expires: Int64, binding: Binding) {
         self.user = user
         self.expires = expires
         self.binding = binding
     }
 
-    /// Whether a request comes with what the token is bound to; one of a session is for its cookie
-    /// alone.
+    /// Whether a request satisfies the token's binding; a session's token is valid in its cookie
+    /// only.
     func isBound(to client: RequestClient) -> Bool {
         switch binding {
         case .none: return true

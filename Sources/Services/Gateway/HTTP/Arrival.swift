@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-/// How far the request that comes in is, and whether it comes fast enough.
+/// Progress of an incoming request, and whether it arrives fast enough.
 ///
-/// A head has to be whole within a period; a body brings at least `bodyByteMinimum` bytes, or its
-/// end, in each.
+/// A head has to be complete within a period; a body delivers at least `bodyByteMinimum` bytes, or
+/// its end, in each period.
 struct Arrival {
     private enum Phase { case none, head, body }
 
-    /// The least of a body in one period.
+    /// Minimum number of body bytes in a period.
     static let bodyByteMinimum = 16_384
 
     private var phase = Phase.none
@@ -16,7 +16,7 @@ struct Arrival {
 
     /// Whether a request has begun and not ended.
     var isUnderWay: Bool { phase != .none }
-    /// Whether its head is not whole yet.
+    /// Whether its head is still incomplete.
     var isHead: Bool { phase == .head }
 
     mutating func gotBytes() { if phase == .none { phase = .head } }
@@ -24,7 +24,7 @@ struct Arrival {
     mutating func gotBody(_ count: Int) { byteCount += count }
     mutating func gotEnd() { phase = .none }
 
-    /// Whether too little has come in the period that ends now; the next one begins.
+    /// Whether too little arrived in the period that ends now; begins the next one.
     mutating func isTooSlow() -> Bool {
         defer { byteCount = 0 }
         return switch phase {

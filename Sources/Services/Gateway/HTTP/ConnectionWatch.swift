@@ -4,27 +4,27 @@
 internal import NIOCore
 internal import Synchronization
 
-/// The connections of a server, each with the request it is being answered now, so that the request
-/// of a client that goes away is cancelled.
+/// The connections of a server with their current requests: a request is cancelled when its client
+/// disconnects.
 final class OpenConnections: Sendable {
-    /// Tells every connection that others wait for its place.
+    /// Event for every connection: others are waiting for a slot.
     struct NeedRoom: Sendable {}
 
     private struct Connection {
         let channel: any Channel
         let address: String
         var cancel: (@Sendable () -> Void)?
-        /// The same, where the work does not end by itself.
+        /// Cancellation for work that does not end by itself.
         var cancelAtEnd: (@Sendable () -> Void)?
     }
 
-    /// The most clients that may follow something at once.
+    /// Maximum number of concurrent followers.
     static let followerLimit = 2_000
 
     private let open = Mutex<[ObjectIdentifier: Connection]>([:])
     private let addresses = Mutex<[String: Int]>([:])
     private let isMakingRoom = Atomic<Bool>(false)
-    /// The most connections there are to be, and the most of one address; nil for as many as come.
+    /// Maximum number of connections in all and per address; nil for no limit.
     private let limits: (count: Int?, perAddress: Int?)
 
     private let proxies: TrustedProxies
@@ -36,21 +36,21 @@ final class OpenConnections: Sendable {
     private let followers = Mutex(0)
     private let isEnding = Atomic<Bool>(false)
 
-    /// Whether the server ends.
+    /// Whether the server is shutting down.
     var isEnded: Bool { isEnding.load(ordering: .acquiring) }
 
-    /// How many clients are connected.
+    /// Number of connected clients.
     var count: Int { open.withLock { $0.count } }
 
-    /// Whether the client is still there, and wanted.
+    /// Whether the client is connected and the server not shutting down.
     func isOpen(_ channel: any Channel) -> Bool {
         !isEnded && open.withLock { $0[ObjectIdentifier(channel)] != nil }
     }
 
-    /// How many clients follow something.
+    /// Number of followers.
     var followerCount: Int { followers.withLock { $0 } }
 
-    /// A place among those who follow something; nil when all are taken.
+    /// A slot for a follower; nil when all are taken.
     func takeFollowerPlace() -> FollowerPlace? {
         let isTaken = followers.withLock { count in
             guard count < Self.followerLimit else { return false }
@@ -62,18 +62,18 @@ final class OpenConnections: Sendable {
 
     fileprivate func giveBackFollowerPlace() { followers.withLock { $0 -= 1 } }
 
-    /// The server ends: whoever follows something is let go, everybody else is answered.
+    /// Begins the shutdown: followers are disconnected, all other requests are answered.
     func end() {
         isEnding.store(true, ordering: .releasing)
         let cancels = open.withLock { open in open.values.compactMap(\.cancelAtEnd) }
         for cancel in cancels { cancel() }
     }
 
-    /// False for a connection too many of its address.
+    /// False for a connection beyond the limit of its address.
     fileprivate func opened(_ channel: any Channel) -> Bool {
         let peer = channel.remoteAddress?.ipAddress ?? ""
         let address = RateLimit.subscriber(peer)
-        // A proxy connects for many.
+        // A proxy connects on behalf of many clients.
         if let most = limits.perAddress, !proxies.includes(peer) {
             let isWelcome = addresses.withLock { addresses in
                 guard addresses[address, default: 0] < most else { return false }
@@ -94,7 +94,7 @@ final class OpenConnections: Sendable {
         return true
     }
 
-    /// While all places are taken, once a second.
+    /// Asks idle connections to close, once a second while all slots are taken.
     private func makeRoom(_ limit: Int, _ eventLoop: any EventLoop) {
         let channels = open.withLock { open in
             open.count >= limit ? open.values.map(\.channel) : []
@@ -118,7 +118,7 @@ final class OpenConnections: Sendable {
         }
     }
 
-    /// Does the work of one request; its task is cancelled when the client goes away meanwhile.
+    /// Handles one request; its task is cancelled when the client disconnects.
     ///
     /// A connection has one request at a time.
     func answering<Answer: Sendable>(
@@ -147,7 +147,7 @@ final class OpenConnections: Sendable {
     }
 }
 
-/// One client's place among those who follow something, until nobody holds it any more.
+/// A follower's slot, released with the last reference to it.
 final class FollowerPlace: Sendable {
     private let connections: OpenConnections
 
@@ -156,7 +156,7 @@ final class FollowerPlace: Sendable {
     deinit { connections.giveBackFollowerPlace() }
 }
 
-/// Tells ``OpenConnections`` of one connection; lives on its event loop.
+/// Reports one connection to ``OpenConnections``; bound to its event loop.
 final class ConnectionWatch: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = Any
 
@@ -181,7 +181,7 @@ final class ConnectionWatch: ChannelInboundHandler, RemovableChannelHandler {
         context.fireChannelInactive()
     }
 
-    /// A client that has ended its side has gone: whether it still reads cannot be told.
+    /// A half-closed connection counts as closed: whether the client still reads is unknowable.
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if event as? ChannelEvent == .inputClosed { connections.closed(context.channel) }
         context.fireUserInboundEventTriggered(event)

@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-/// Which pages of other servers may read the answers (the Fetch standard's CORS, without
-/// credentials).
+/// Origins whose pages may read the answers (the Fetch standard's CORS, without credentials).
 struct CrossOrigin: Hashable, Sendable {
-    /// `https://a.example`, in small letters; nil for all.
+    /// `https://a.example`, in lower case; nil for all.
     let allowed: Set<String>?
 
-    /// All when the list is empty.
+    /// Allows all origins when the list is empty.
     init(_ origins: [String] = []) {
         allowed = origins.isEmpty ? nil : Set(origins.map { $0.lowercased() })
     }
 
-    /// The value of `Access-Control-Allow-Origin` for a page of that origin; nil when it may not
-    /// read, or no page asks.
+    /// The value of `Access-Control-Allow-Origin` for an origin; nil if it is not allowed, or
+    /// absent.
     func answer(to origin: String?) -> String? {
         guard let allowed else { return "*" }
         guard let origin, allowed.contains(origin.lowercased()) else { return nil }
         return origin
     }
 
-    /// Whether a browser asks for a page of another server that is not listed, as far as it says.
+    /// Whether a browser sends the request for a page of another server that is not listed.
     ///
     /// `origin` and `fetchSite` are the headers `Origin` and `Sec-Fetch-Site`, which no page can
-    /// set; `authority` is the name by which this server was asked, and `own` its origin where that
-    /// is settled. What sends neither is no page. Where the name is not known to be this server's
-    /// (`isKnown`), a browser's word that it is the page's own says nothing.
+    /// set; `authority` is the requested host name, and `own` this server's origin where that is
+    /// configured. A request without both headers does not come from a page. For an unknown host
+    /// name (not `isKnown`), the browser's statement that the page is of the same origin proves
+    /// nothing.
     func isForeign(
         origin: String?, fetchSite: String?, authority: String?, own: String? = nil,
         isKnown: Bool = true
@@ -52,17 +52,17 @@ struct CrossOrigin: Hashable, Sendable {
         return named(parts[2]) != named(authority)
     }
 
-    /// Whether the answer depends on who asks, so that caches must keep several.
+    /// Whether the answer depends on the origin, so that caches must distinguish it.
     var varies: Bool { allowed != nil }
 
-    /// What pages may send.
+    /// Methods that pages may use.
     static let methods = "GET, POST, OPTIONS"
-    /// Which headers they may set.
+    /// Request headers that pages may set.
     static let headers =
         "Content-Type, Authorization, X-Esri-Authorization, X-Requested-With, Last-Event-ID"
-    /// Which headers of an answer they may read, beside those that the standard lets them.
+    /// Response headers that pages may read, besides those that the standard exposes.
     static let exposedHeaders =
         "Content-Crs, ETag, Link, Retry-After, X-Cairn-Sequence, X-Cairn-Stale, X-Cairn-Missing"
-    /// How long a browser may keep that, in seconds.
+    /// Lifetime of a preflight's result in seconds.
     static let maximumAge = "86400"
 }

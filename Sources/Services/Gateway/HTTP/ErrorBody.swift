@@ -6,7 +6,7 @@ internal import EsriForms
 
 /// The error body that every Esri client understands.
 enum ErrorBody {
-    /// Esri's number for a failure.
+    /// Esri's error number for a failure.
     static func code(_ code: Failure.Code) -> Int {
         switch code {
         case .refused: 400

@@ -6,21 +6,20 @@ internal import FoundationEssentials
 internal import HummingbirdCore
 internal import NIOCore
 
-/// What happens to one answer or job as server-sent events, for one client, for as long as it
-/// stays.
+/// Server-sent events of an answer or a job for one client.
 struct EventStream: Sendable {
     let changes: any GatewayChanges
-    /// Held as long as the stream.
+    /// Held for the lifetime of the stream.
     let place: FollowerPlace
     let connections: OpenConnections
     let channel: any Channel
-    /// Throws once the client may not follow any more; asked before everything that is written.
+    /// Checked before every write; throws once the client is no longer allowed to follow.
     let isStillAdmitted: @Sendable () throws(Failure) -> Void
 
-    /// Without a change for so long, a comment keeps what lies between awake.
+    /// Interval of comments that keep idle connections open through proxies.
     private static let beat = Duration.seconds(15)
 
-    /// Written as the client reads: while it does not, nothing is asked.
+    /// Written at the client's pace: a client that reads nothing causes no work.
     var body: ResponseBody {
         ResponseBody { writer in
             defer { withExtendedLifetime(place) {} }

@@ -6,7 +6,7 @@ internal import Logging
 internal import NIOCore
 internal import OpenSSL
 
-/// One connection: the HTTP library's own, with the short way of identify in front of it.
+/// One connection: the HTTP library's channel, with the fast path of identify in front of it.
 struct GatewayChannel: ServerChildChannel {
     typealias Value = HTTP1Channel.Value
 
@@ -14,7 +14,7 @@ struct GatewayChannel: ServerChildChannel {
     let service: GatewayService
     let idleTimeout: TimeAmount
     let arrivalTimeout: TimeAmount
-    /// Set where the connections are TLS's.
+    /// Set where connections use TLS.
     let tls: ServedCertificate?
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {

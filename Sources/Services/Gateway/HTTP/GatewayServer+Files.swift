@@ -9,24 +9,24 @@ internal import Platform
 internal import Site
 internal import Synchronization
 
-/// Files on their way into the site's blobs, some at a time.
+/// Uploads in progress into the site's blob store, limited in number.
 final class Uploads: Sendable {
-    /// The most at once, of all users; further ones are refused.
+    /// Maximum number of concurrent uploads of all users; further ones are refused.
     static let countLimit = 16
-    /// The most bytes of one.
+    /// Maximum size of an upload in bytes.
     static let byteLimit: Int64 = 1 << 30
-    /// So much is gathered before it is written.
+    /// Buffer size before a write.
     private static let pieceByteCount = 1 << 20
 
     private let count = Atomic<Int>(0)
     private let arriving = ArrivingUploads()
 
-    /// Takes a body into the blobs as it comes, a form with a file in it, or the bytes of the file
-    /// alone, and notes whose it is.
+    /// Streams a body into the blob store, a form with a file in it or the file's bytes alone, and
+    /// records its owner.
     ///
-    /// Throws `Failure`: `busy`, `quotaExceeded` for more than the `limits`, `tooLarge`,
-    /// `unreadable` when it breaks off, `invalidParameter` for a form without a file, `noSpace`.
-    /// What is not kept is gone.
+    /// Throws `Failure`: `busy`, `quotaExceeded` beyond the `limits`, `tooLarge`, `unreadable` for
+    /// a truncated body, `invalidParameter` for a form without a file, `noSpace`. Whatever is not
+    /// kept is deleted.
     func take(
         _ body: RequestBody, contentType: String, into backend: any GatewayJobs,
         of caller: Caller, at address: String, limits: Quota.Limits?
@@ -111,7 +111,7 @@ extension Uploads {
     /// Whether a body is the parameters of a request rather than a file: of that content type, on
     /// one line, `f=json` among them.
     ///
-    /// curl gives the content type of a form to the bytes of any file.
+    /// curl sends the bytes of any file with the content type of a form.
     static func isForm(_ body: [UInt8], _ contentType: String) -> Bool {
         guard contentType.lowercased().hasPrefix("application/x-www-form-urlencoded"),
             body.count <= 64 << 10, !body.contains(UInt8(ascii: "\n"))
@@ -125,8 +125,7 @@ extension Uploads {
 extension GatewayFile {
     private static let pieceByteCount = 256 << 10
 
-    /// Why its bytes are not those that the blob was put with, or cannot be read; nil where they
-    /// are.
+    /// Why the blob's bytes are unreadable or not the original ones; nil where they are intact.
     func fault() async -> Failure? {
         let (blobs, blob) = (blobs, blob)
         do throws(Failure) {
@@ -137,12 +136,12 @@ extension GatewayFile {
         }
     }
 
-    /// Its bytes, written as the client reads; throws `Failure` (`notFound`) where it cannot be
-    /// opened.
+    /// The file's bytes, written at the client's pace; throws `Failure` (`notFound`) when it cannot
+    /// be opened.
     func body() throws(Failure) -> ResponseBody {
         let file: MappedFile
         do { file = try MappedFile(path: blobs.path(blob.id)) } catch {
-            throw Failure(.notFound, "the file '\(name)' is not here any more")
+            throw Failure(.notFound, "the file '\(name)' no longer exists")
         }
         return ResponseBody(contentLength: file.byteCount) { writer in
             for start in stride(from: 0, to: file.byteCount, by: Self.pieceByteCount) {
@@ -155,7 +154,7 @@ extension GatewayFile {
 }
 
 extension GatewayResponse {
-    /// Why a file is not handed out: whoever fetches one may look at the status alone.
+    /// Failure to serve a file, with an HTTP status: a downloading client may check nothing else.
     init(ofFile failure: Failure) {
         self.init(failure)
         status = failure.code == .notFound ? 404 : 500

@@ -14,56 +14,54 @@ internal import Synchronization
 
 /// The HTTP server of a site: ArcGIS REST in front of a ``GatewayBackend``.
 ///
-/// Stateless: any number may run beside each other. It outlives restarts of every other process;
+/// Stateless: any number may run beside each other. It survives restarts of every other process;
 /// while they are away it answers with errors that say so.
 package final class GatewayServer: Sendable {
-    /// What it listens on and what bounds it.
+    /// Endpoints and limits of the server.
     package struct Configuration: Hashable, Sendable {
-        /// The address to listen on; only this machine can reach the default.
+        /// The address to listen on; the default is reachable from this machine only.
         package var host = "127.0.0.1"
-        /// The port; 0 takes any that is free.
+        /// The port; 0 for any free one.
         package var port = 6080
-        /// The most bytes of a body, and about the most of a URL with all headers.
+        /// Maximum size of a body in bytes, and approximately of a URL with all headers.
         package var requestByteLimit = 1 << 20
-        /// The most connections at once; further ones wait to be accepted, and those that are idle
-        /// give way.
+        /// Maximum number of connections; further ones wait to be accepted, and idle ones are
+        /// closed for them.
         package var connectionLimit = 4_096
-        /// The most connections of one address (of IPv6, 64 bits of it); nil for as many as come.
+        /// Maximum number of connections per address (64 bits of it for IPv6); nil for no limit.
         package var connectionLimitPerAddress: Int?
-        /// A request's head is whole so long after its first byte, and its body goes on coming.
+        /// Time limit for a request's head, and for each further part of its body.
         package var arrivalTimeout = Duration.seconds(15)
-        /// The most requests of one user, or else address, in a second; nil for as many as come.
+        /// Maximum requests per second of a user or address; nil for no limit.
         package var requestsPerSecond: Int?
-        /// The origins whose pages may read the answers; all when it is empty.
+        /// Origins whose pages may read the answers; empty for all.
         package var allowedOrigins: [String] = []
-        /// A file that gets one line for each request.
+        /// Path of the request log, with a line for each request.
         package var requestLogPath: String?
-        /// The files of a certificate chain and its key, in PEM; the connections are TLS's then.
+        /// Certificate chain and key in PEM files; with them, connections use TLS.
         package var tls: TLSFiles?
-        /// After so long a new connection has those files looked at again.
+        /// Minimum interval between checks of those files for changes, by new connections.
         var certificateInterval = Duration.seconds(10)
-        /// Whether to serve a network though nobody needs a token.
+        /// Whether a network may be served without access rules.
         package var allowsAnonymousNetwork = false
-        /// The addresses of proxies that are believed when they say for whom they ask.
+        /// Addresses of proxies whose X-Forwarded-* headers are trusted.
         package var trustedProxies: [String] = []
-        /// Whether to take passwords over connections of a network that are not TLS's.
+        /// Whether passwords are accepted over network connections without TLS.
         package var allowsPlainTokens = false
-        /// What absolute URLs in answers begin with, `https://maps.example.org`; nil for the name
-        /// that a client uses, where it is known.
+        /// Base of absolute URLs in answers, `https://maps.example.org`; nil for the name that a
+        /// client uses, if it is known.
         package var publicURL: String?
-        /// Names by which clients ask this server; with any, no others are answered but the
-        /// machine's own and its addresses.
+        /// Host names of this server; if there are any, requests under other names are refused,
+        /// except the machine's own name and its addresses.
         package var hostNames: [String] = []
-        /// What the machine calls itself.
+        /// Host name of the machine.
         package var machineName = ProcessInfo.processInfo.hostName
-        /// For how many seconds a browser that came over TLS comes over nothing else; 0 says
-        /// nothing of it.
+        /// `max-age` of `Strict-Transport-Security` over TLS; 0 omits the header.
         package var transportSecuritySeconds = 86_400
 
-        /// The defaults.
         package init() {}
 
-        /// Whether only this machine reaches ``host``.
+        /// Whether ``host`` is reachable from this machine only.
         package var isOnLoopback: Bool { RequestClient.isLoopback(host) }
     }
 
@@ -75,9 +73,9 @@ package final class GatewayServer: Sendable {
 
     /// Makes a server that has not bound its port yet.
     ///
-    /// Whoever is named by the rules of `access` may do what they say; where there are none,
-    /// everybody may do everything. Throws `Failure` for rules that cannot be read, and for a
-    /// trusted proxy that is no address, a name that is none, or a public URL with a path.
+    /// The rules of `access` apply; without rules every caller has all permissions. Throws
+    /// `Failure` for unreadable rules, a trusted proxy that is not an address, an invalid host
+    /// name, or a public URL with a path.
     package init(
         backend: any GatewayBackend, access: AccessStore? = nil, configuration: Configuration,
         logger: Logger
@@ -107,11 +105,11 @@ package final class GatewayServer: Sendable {
         self.logger = logger
     }
 
-    /// Serves until ``stop()``, then finishes the requests under way (within 10 s).
+    /// Serves until ``stop()``, then finishes the requests in progress (within 10 s).
     ///
-    /// `onListening` is told the port once connections are accepted. Throws `Failure`:
+    /// `onListening` is called with the port once connections are accepted. Throws `Failure`:
     /// `unavailable` when the port is taken or the address is not this machine's, `conflict` when a
-    /// network would be served without rules, `unreadable` for files of TLS that do not fit.
+    /// network would be served without rules, `unreadable` for TLS files that do not match.
     package func run(
         onListening: @escaping @Sendable (Int) -> Void = { _ in }
     ) async throws(Failure) {
@@ -171,7 +169,7 @@ package final class GatewayServer: Sendable {
         }
     }
 
-    /// Whoever can reach more than this machine has said who may do what, or that everybody may.
+    /// Refuses to serve a network without access rules, unless anonymous access is configured.
     private func checkNetwork() throws(Failure) {
         guard !configuration.isOnLoopback, !access.hasUsers,
             !configuration.allowsAnonymousNetwork
@@ -179,16 +177,16 @@ package final class GatewayServer: Sendable {
         throw Failure(
             .conflict,
             "--host \(configuration.host) serves a network, and the site has no users: add one with 'cairn user add', "
-                + "or say --allow-anonymous-network to let everybody do everything")
+                + "or give --allow-anonymous-network, which lets every client do everything")
     }
 
-    /// Asks ``run(onListening:)`` to end; does nothing before it was called.
+    /// Stops ``run(onListening:)``; without effect before it was called.
     package func stop() async {
         service.connections.end()
         await group.withLock { $0 }?.triggerGracefulShutdown()
     }
 
-    /// One for each processor: most answers are found on them.
+    /// A thread per processor: most answers are computed on them.
     private static let eventLoops = MultiThreadedEventLoopGroup(
         numberOfThreads: System.coreCount)
 
@@ -203,7 +201,7 @@ package final class GatewayServer: Sendable {
     }
 }
 
-/// Joins the service to HTTP: methods, headers, bounded bodies.
+/// Connects the service to HTTP: methods, headers, bounded bodies.
 private struct GatewayResponder: Sendable {
     let service: GatewayService
     let connections: OpenConnections
@@ -211,7 +209,7 @@ private struct GatewayResponder: Sendable {
     let isSecure: Bool
     let uploads = Uploads()
 
-    /// The whole answer but its body, which is written as the client takes it.
+    /// The answer with its headers; the body is written at the client's pace.
     func respond(to request: Request, over channel: any Channel) async -> Response {
         let client = client(of: request, channel)
         var response = await answer(request, client, channel)
@@ -242,7 +240,7 @@ private struct GatewayResponder: Sendable {
         return response(to: request, answer, translated.client, channel)
     }
 
-    /// What is said of a name that is not this server's (RFC 9110, 15.5.20).
+    /// The answer for a host name that is not this server's (RFC 9110, 15.5.20).
     private static func misdirected(_ request: Request) -> GatewayResponse {
         let name = (request.head.authority ?? "").filter { $0.isASCII && !$0.isWhitespace }
         return GatewayResponse(
@@ -250,8 +248,8 @@ private struct GatewayResponder: Sendable {
             body: ErrorBody.json(
                 code: 421,
                 message:
-                    "'\(name.prefix(80))' is not known to be a name of this server: it is asked by its address, as "
-                    + "localhost, or by what --host-name or --public-url names; or --trusted-proxy names the proxy that passed this on",
+                    "'\(name.prefix(80))' is not a known name of this server: use its address, localhost, or a name set by "
+                    + "--host-name or --public-url; behind a proxy, set --trusted-proxy",
                 details: []))
     }
 
@@ -284,9 +282,8 @@ private struct GatewayResponder: Sendable {
         return response
     }
 
-    /// What a browser asks before it sends another page's request (the Fetch standard's preflight).
-    ///
-    /// And what the resource's methods are (RFC 9110, 9.3.7).
+    /// Answers a CORS preflight (the Fetch standard), or a request for the resource's methods (RFC
+    /// 9110, 9.3.7).
     private func preflight(
         _ request: Request, _ client: RequestClient, _ route: Route
     ) -> Response {
@@ -296,7 +293,7 @@ private struct GatewayResponder: Sendable {
         return Response(status: .noContent, headers: headers)
     }
 
-    /// What nobody waits for any more is cancelled.
+    /// Answers a request, and cancels it when its client disconnects.
     private func answer(
         _ request: GatewayRequest, _ match: RouteMatch, _ channel: any Channel
     ) async -> GatewayResponse {
@@ -348,8 +345,8 @@ private struct GatewayResponder: Sendable {
             client: client, noneMatch: request.headers[.ifNoneMatch] ?? "")
     }
 
-    /// The public one, or by the name the client used, where that is known; behind a trusted proxy,
-    /// by what it says of TLS.
+    /// The public origin, or that of a known host name in the request; the scheme from a trusted
+    /// proxy's header.
     private func origin(
         of request: Request, _ client: RequestClient, _ standing: HostNames.Standing
     ) -> String? {
@@ -358,7 +355,7 @@ private struct GatewayResponder: Sendable {
         return (client.isSecure ? "https://" : "http://") + authority
     }
 
-    /// Takes a file; a browser gets a page with what can be done with it.
+    /// Accepts a file; a browser gets a page with its uses.
     private func upload(_ request: Request, _ call: Call) async -> GatewayResponse {
         var call = call
         call.parameters =
@@ -368,7 +365,7 @@ private struct GatewayResponder: Sendable {
         return await service.shaped(await keep(request, call), format ?? .json, call)
     }
 
-    /// It is admitted before its body is read.
+    /// Admission is checked before the body is read.
     private func keep(_ request: Request, _ call: Call) async -> GatewayResponse {
         do throws(Failure) {
             let client = call.request.client
@@ -413,9 +410,9 @@ private struct GatewayResponder: Sendable {
         return await answer(translated, match, channel)
     }
 
-    /// The whole body; throws `Failure`: `tooLarge`, or `unreadable` when it breaks off.
+    /// The whole body; throws `Failure`: `tooLarge`, or `unreadable` when it is truncated.
     ///
-    /// What is too large is read on and dropped, up to 64 MiB: most clients hear no answer before
+    /// An oversized body is read and discarded, up to 64 MiB: most clients read no answer before
     /// they have sent everything.
     private func form(of body: RequestBody) async throws(Failure) -> [UInt8] {
         var bytes: [UInt8] = []
@@ -502,8 +499,7 @@ private struct GatewayResponder: Sendable {
         }
     }
 
-    /// What lets pages of other servers read the answers: not those to a cookie, which is no page's
-    /// but this server's.
+    /// CORS headers; absent from answers to a cookie, which are for this server's own pages.
     private func commonHeaders(_ request: Request, _ client: RequestClient) -> HTTPFields {
         var headers: HTTPFields = [
             .accessControlAllowMethods: CrossOrigin.methods,

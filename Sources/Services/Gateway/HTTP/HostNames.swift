@@ -3,31 +3,30 @@
 
 internal import CairnModel
 
-/// The names by which a client may ask this server, as the header `Host` has them.
+/// The host names of this server, as the header `Host` has them.
 ///
-/// A client writes there what it likes, and a browser the name in the URL of a page, which may be
-/// one whose owner makes it point to this machine (DNS rebinding). So URLs in answers begin with a
-/// name only where it is known to be this server's, and a page of an unknown name is one of another
-/// server.
+/// The header is set by the client, by a browser to the host of the page's URL, which may belong to
+/// an attacker and resolve to this machine (DNS rebinding). So absolute URLs in answers use a name
+/// only if it is known, and a page under an unknown name counts as foreign.
 struct HostNames: Hashable, Sendable {
-    /// What a name is to this server.
+    /// Trust in a host name.
     enum Standing: Hashable, Sendable {
-        /// Its own.
+        /// Known to be this server's.
         case known
-        /// Perhaps its own: it is answered, with URLs that begin at the server's root.
+        /// Possibly this server's: requests are answered, with URLs relative to the server's root.
         case unknown
-        /// Not its own: nothing is answered.
+        /// Not this server's: requests are refused.
         case refused
     }
 
-    /// What every absolute URL begins with, `https://maps.example.org`; nil for the name that the
-    /// client uses.
+    /// Base of every absolute URL, `https://maps.example.org`; nil for the name that the client
+    /// uses.
     let publicOrigin: String?
-    /// Those that were said to be this server's, and the machine's own.
+    /// Configured names, and the machine's own.
     private let listed: Set<String>
     private let machine: Set<String>
 
-    /// Nothing is known but addresses and `localhost`.
+    /// Only addresses and `localhost` are known.
     static let none = HostNames(publicOrigin: nil, listed: [], machine: [])
 
     private init(publicOrigin: String?, listed: Set<String>, machine: Set<String>) {
@@ -36,11 +35,11 @@ struct HostNames: Hashable, Sendable {
         self.machine = machine
     }
 
-    /// Throws `Failure` (`invalidParameter`) for a URL that is more or less than scheme, host and
-    /// port, and for names that are none.
+    /// Throws `Failure` (`invalidParameter`) for a URL that is not scheme, host and port, and for
+    /// invalid names.
     ///
-    /// `machine` is what the machine calls itself: its first label, also below `local`, is its name
-    /// too; `listening` what the server listens on.
+    /// `machine` is the machine's host name: its first label, alone or with `.local`, counts as
+    /// well; `listening` is the listening address.
     init(
         _ names: [String], publicURL: String?, machine: String, listening: String
     ) throws(Failure) {
@@ -75,12 +74,12 @@ struct HostNames: Hashable, Sendable {
             machine: Set(own.compactMap { Self.host(of: $0) }).subtracting(["0.0.0.0", "::"]))
     }
 
-    /// What the name in a `Host` header is, of a connection that ends here at the address `local`.
+    /// Trust in the name of a `Host` header, on a connection to the address `local`.
     ///
-    /// Where names are listed, or only this machine reaches the connection, no unknown one is
-    /// answered.
+    /// Where names are configured, or the connection is local to this machine, unknown names are
+    /// refused.
     func standing(of authority: String?, _ client: RequestClient) -> Standing {
-        // Browsers send one always.
+        // Browsers always send one.
         guard let authority, !authority.isEmpty else { return .unknown }
         if let host = Self.host(of: authority) {
             if RequestClient.isLoopback(host) || host == client.local || machine.contains(host)
@@ -94,8 +93,8 @@ struct HostNames: Hashable, Sendable {
             ? .unknown : .refused
     }
 
-    /// The host of `host:port` or `[address]:port`, in small letters and without a dot at its end;
-    /// nil for what is none.
+    /// The host of `host:port` or `[address]:port`, in lower case without a trailing dot; nil for
+    /// malformed text.
     static func host(of authority: String) -> String? {
         let text = authority.lowercased()
         guard text.utf8.count <= 261, text.utf8.allSatisfy(isByte) else { return nil }

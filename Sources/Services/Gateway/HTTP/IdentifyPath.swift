@@ -6,13 +6,13 @@ internal import FoundationEssentials
 internal import NIOCore
 internal import NIOHTTPTypes
 
-/// The short way of identify through a connection: bytes in, bytes out, on the connection's event
+/// The fast path of identify through a connection: bytes in, bytes out, on the connection's event
 /// loop.
 ///
-/// It stands in front of the HTTP library. A read that is one whole `FastIdentifyRequest`, while nothing
-/// else is under way, is answered here; everything else passes through untouched. Once a read comes
-/// that is not exactly one request (a body, a part of one, several at once) the library keeps the
-/// connection.
+/// It stands in front of the HTTP library. A read that is exactly one `FastIdentifyRequest`, while
+/// nothing else is in progress, is answered here; everything else passes through untouched. After a
+/// read that is not exactly one request (a body, a part of one, several at once) the library keeps
+/// the connection.
 final class IdentifyPath: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
@@ -20,49 +20,49 @@ final class IdentifyPath: ChannelDuplexHandler, RemovableChannelHandler {
     typealias OutboundOut = IOData
 
     private enum State {
-        /// Nothing is under way.
+        /// Nothing is in progress.
         case idle
         /// A request is being answered here.
         case asking(cancel: @Sendable () -> Void)
         /// One whole request is with the HTTP library.
         case passing
-        /// The connection is the library's.
+        /// The connection belongs to the library.
         case given
     }
 
-    /// The most bytes kept that a client sends before it has its answer.
+    /// Maximum number of buffered bytes that a client sends before it has its answer.
     private static let heldByteLimit = 65_536
 
     private let service: GatewayService
     private let isSecure: Bool
-    /// The other end of the connection, and who asks now.
+    /// The peer of the connection, and the caller of the current request.
     private var peer = RequestClient()
     private var client = RequestClient()
     private var isBehindProxy = false
-    /// The rules, and their number when they were asked for.
+    /// The last rules used, and their version number.
     private var rules: (number: Int, snapshot: AccessControl.Snapshot)?
     private var state = State.idle
-    /// Tells a late answer from the one that is waited for.
+    /// Distinguishes the current request from earlier ones with late answers.
     private var number: UInt64 = 0
     private var held = ByteBuffer()
     private var isReadWanted = false
-    /// Whether the library has been given something of what is being read now.
+    /// Whether the library received a part of the current read.
     private var hasPassedOn = false
     private var isQuiescing = false
     private var writer: FastIdentifyResponse
     private var origin: String?
-    /// By what name this server was asked last, and what that is to it.
+    /// The last host name used, and its standing.
     private var host: (name: String?, standing: HostNames.Standing)?
-    /// When the request here began, and its path.
+    /// Start time and path of the request in progress here.
     private var began: (start: Int64, path: String) = (0, "")
     private var arrival = Arrival()
     private var arrivalDeadline: Scheduled<Void>?
     private let arrivalTimeout: TimeAmount
-    /// Whether the library, or this, waits for bytes.
+    /// Whether a read is outstanding.
     private var isReading = false
-    /// Whether anything came since the server last looked for room.
+    /// Whether anything arrived since the server last looked for idle connections.
     private var wasActive = true
-    /// Requests the library has been given and not answered.
+    /// Number of unanswered requests at the library.
     fileprivate(set) var libraryRequestCount = 0
 
     init(service: GatewayService, isSecure: Bool, arrivalTimeout: TimeAmount) {
@@ -78,7 +78,7 @@ final class IdentifyPath: ChannelDuplexHandler, RemovableChannelHandler {
         isBehindProxy = service.proxies.includes(peer.address)
     }
 
-    /// The rules now, asked for only when they have changed.
+    /// The current rules, fetched only when they have changed.
     private func snapshot() -> AccessControl.Snapshot {
         let number = service.access.number
         if let rules, rules.number == number { return rules.snapshot }
@@ -103,7 +103,7 @@ final class IdentifyPath: ChannelDuplexHandler, RemovableChannelHandler {
         }
     }
 
-    /// Of what was answered here the library need not know.
+    /// Not passed on for requests that were answered here.
     func channelReadComplete(context: ChannelHandlerContext) {
         isReading = false
         guard hasPassedOn else { return }
@@ -119,7 +119,7 @@ final class IdentifyPath: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     func read(context: ChannelHandlerContext) {
-        // Whoever does not read the answers gets no more of them.
+        // Back-pressure: a client that does not read its answers gets no more of them.
         let isTaken = context.channel.isWritable || !isAnsweringHere
         guard held.readableBytes <= Self.heldByteLimit, isTaken else {
             isReadWanted = true
@@ -154,9 +154,9 @@ final class IdentifyPath: ChannelDuplexHandler, RemovableChannelHandler {
         passOn(buffer, context)
     }
 
-    /// False when the request belongs to the general path after all.
+    /// False when the request needs the general path after all.
     private func ask(_ request: FastIdentifyRequest, _ context: ChannelHandlerContext) -> Bool {
-        // Nearly always the same as before.
+        // Nearly always unchanged.
         if host?.name != request.host {
             var client = peer
             client.isProxied = isBehindProxy
@@ -224,7 +224,7 @@ final class IdentifyPath: ChannelDuplexHandler, RemovableChannelHandler {
         context.writeAndFlush(wrapOutboundOut(.byteBuffer(buffer)), promise: nil)
     }
 
-    /// The library has written the end of an answer.
+    /// Handles the end of an answer by the library.
     fileprivate func libraryAnswered() {
         libraryRequestCount -= 1
         if case .passing = state, libraryRequestCount == 0 { state = .idle }
@@ -248,7 +248,7 @@ final class IdentifyPath: ChannelDuplexHandler, RemovableChannelHandler {
         arrivalDeadline = nil
     }
 
-    /// Closes the connection when the request that has begun does not go on coming.
+    /// Starts the timer for the arrival of the request that has begun.
     private func expectArrival(_ context: ChannelHandlerContext) {
         guard arrival.isUnderWay, arrivalDeadline == nil else { return }
         let path = NIOLoopBound((self, context), eventLoop: context.eventLoop)
@@ -259,7 +259,8 @@ final class IdentifyPath: ChannelDuplexHandler, RemovableChannelHandler {
         }
     }
 
-    /// The client is not to blame while nothing is read from it, or while it waits for an answer.
+    /// Closes the connection of a slow client, unless the delay is this server's: no read
+    /// outstanding, or an answer due.
     private func checkArrival(_ context: ChannelHandlerContext) {
         let answeredCount = libraryRequestCount - (arrival.isHead ? 0 : 1)
         guard isReading, answeredCount <= 0, arrival.isTooSlow() else {
@@ -269,7 +270,7 @@ final class IdentifyPath: ChannelDuplexHandler, RemovableChannelHandler {
         context.close(promise: nil)
     }
 
-    /// Others wait for a place: a connection that has been of no use since the last time gives way.
+    /// Closes a connection that has been idle since the last time others waited for a slot.
     private func giveWay(_ context: ChannelHandlerContext) {
         defer { wasActive = false }
         if case .asking = state { return }
@@ -279,7 +280,7 @@ final class IdentifyPath: ChannelDuplexHandler, RemovableChannelHandler {
 
     // MARK: The end
 
-    /// A client that has ended its side has gone: whether it still reads cannot be told.
+    /// A half-closed connection counts as closed: whether the client still reads is unknowable.
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         switch event {
         case ChannelEvent.inputClosed: abandon()
@@ -290,7 +291,7 @@ final class IdentifyPath: ChannelDuplexHandler, RemovableChannelHandler {
             }
         case IdleStateHandler.IdleStateEvent.all:
             if case .asking = state { return }
-            // An answer that nobody reads does not keep a connection either.
+            // An unread answer does not keep the connection open either.
             if libraryRequestCount == 0 || !context.channel.isWritable {
                 context.close(promise: nil)
             }
@@ -318,7 +319,7 @@ final class IdentifyPath: ChannelDuplexHandler, RemovableChannelHandler {
     }
 }
 
-/// Tells the `IdentifyPath` in front of the HTTP library what the library has under way.
+/// Tells the `IdentifyPath` in front of the HTTP library which requests the library is handling.
 final class LibraryWatch: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias OutboundIn = HTTPResponsePart

@@ -4,18 +4,18 @@
 internal import CairnModel
 internal import Site
 
-// What other servers said, and why files could not be read, names machines and paths: that is for
-// callers with the operation `admin`. Others are told that a layer did not answer.
+// Errors of other servers and of files contain host names and paths: only callers with the
+// operation `admin` see them. All others see that a layer did not answer.
 
 extension [LayerFailure] {
-    /// As the caller may see them.
+    /// Failures reduced to what the caller may see.
     func shown(_ parameters: Parameters) -> [LayerFailure] {
         parameters.showsInside ? self : map(\.outside)
     }
 }
 
 extension IdentifyAnswer {
-    /// The same without what is said of the inside.
+    /// The answer without internal details.
     var outside: IdentifyAnswer {
         var answer = self
         answer.failures = failures?.map(\.outside)
@@ -39,7 +39,7 @@ extension IdentifyAnswer {
 }
 
 extension Caller {
-    /// Whether they may know what is wrong inside, where that is of the resource.
+    /// Whether the caller may see internal details of the required resource.
     func seesInside(of requirement: Requirement) -> Bool {
         guard case .service(let service, _) = requirement else {
             return may(.admin, on: .all)
@@ -49,7 +49,7 @@ extension Caller {
 }
 
 extension Failure {
-    /// As the caller may see it.
+    /// The failure reduced to what the caller may see.
     func shown(_ parameters: Parameters) -> Failure { parameters.showsInside ? self : outside }
 }
 

@@ -7,7 +7,7 @@ internal import NIOCore
 internal import NIOHTTPTypes
 
 extension HTTPFields {
-    /// Sets fields by their names, in place of those of the same name.
+    /// Sets fields by name, replacing those of the same name.
     mutating func set(_ fields: [(name: String, value: String)]) {
         for (name, value) in fields {
             if let name = HTTPField.Name(name) { self[name] = value }
@@ -15,11 +15,10 @@ extension HTTPFields {
     }
 }
 
-/// Answers what cannot be parsed as HTTP, or is too large to be, with an error body, and closes.
+/// Answers malformed or oversized HTTP with an error body, and closes the connection.
 ///
-/// What the client still sends is read and thrown away for a moment, since closing a connection
-/// with unread bytes would make the client's kernel drop the answer. Lives on the connection's
-/// event loop.
+/// Remaining input is read and discarded for a moment, since closing a connection with unread bytes
+/// would make the client's kernel drop the answer. Bound to the connection's event loop.
 final class MalformedRequests: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias OutboundOut = HTTPResponsePart

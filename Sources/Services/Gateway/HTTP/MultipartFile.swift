@@ -3,33 +3,32 @@
 
 internal import CairnModel
 
-/// Takes the first file out of a `multipart/form-data` body (RFC 7578), piece by piece; the other
-/// parts are passed over.
+/// Extracts the first file of a `multipart/form-data` body (RFC 7578) incrementally; other parts
+/// are skipped.
 struct MultipartFile {
-    /// The most bytes of a part's own head.
+    /// Maximum size of a part's head in bytes.
     static let headByteLimit = 16 << 10
 
     private enum State { case between, head, content, done }
 
     private let delimiter: [UInt8]
-    /// What has come and is not decided about.
+    /// Received bytes not yet parsed.
     private var pending = Array("\r\n".utf8)
     private var state = State.between
     private var hasFile = false
-    /// What the client calls the file; empty until it is met.
+    /// The file name given by the client; empty until the part is reached.
     private(set) var name = ""
 
-    /// Begins with the value of `Content-Type`; throws `invalidParameter` where that names no
-    /// boundary.
+    /// Begins with the value of `Content-Type`; throws `invalidParameter` if that has no boundary.
     init(contentType: String) throws(Failure) {
         delimiter = try MultipartForm.delimiter(contentType)
     }
 
-    /// Whether the file has come, and its end.
+    /// Whether the file is complete.
     var isWhole: Bool { hasFile && state != .content }
 
-    /// The bytes of the file among the next bytes of the body; throws `tooLarge` for a head that
-    /// has no end.
+    /// Returns the file's bytes among the next bytes of the body; throws `tooLarge` for an endless
+    /// head.
     mutating func feed(_ bytes: some Sequence<UInt8>) throws(Failure) -> [UInt8] {
         pending += bytes
         var file: [UInt8] = []
@@ -52,8 +51,7 @@ struct MultipartFile {
         }
     }
 
-    /// Goes on to the end of the next delimiter, handing out what lies before it; nil when that has
-    /// not come.
+    /// Advances past the next delimiter, passing on the bytes before it; nil if that is incomplete.
     private mutating func pass(keeping body: ((ArraySlice<UInt8>) -> Void)?) -> Int? {
         if let found = pending.firstRange(of: delimiter, from: 0) {
             body?(pending[..<found.lowerBound])
@@ -65,7 +63,7 @@ struct MultipartFile {
         return nil
     }
 
-    /// Reads what follows a delimiter; false when it has not come.
+    /// Parses the lines after a delimiter; false while they are incomplete.
     private mutating func takeHead() throws(Failure) -> Bool {
         guard pending.count >= 2 else { return false }
         if pending.starts(with: "--".utf8) {

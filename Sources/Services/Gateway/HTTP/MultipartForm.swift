@@ -3,16 +3,15 @@
 
 internal import CairnModel
 
-/// The fields of a `multipart/form-data` body (RFC 7578) that has come whole.
+/// The fields of a complete `multipart/form-data` body (RFC 7578).
 enum MultipartForm {
-    /// The fields as `application/x-www-form-urlencoded`, in their order; the text of a file is a
-    /// field's value like any other.
+    /// The fields as `application/x-www-form-urlencoded`, in order; a file's content is a field's
+    /// value like any other.
     ///
-    /// Throws `invalidParameter`, saying which part is at fault and what was expected, or
-    /// `tooLarge`.
+    /// Throws `invalidParameter`, naming the malformed part and the expected form, or `tooLarge`.
     static func urlEncoded(_ body: [UInt8], contentType: String) throws(Failure) -> [UInt8] {
         let delimiter = try delimiter(contentType)
-        // The first delimiter may stand at the very beginning.
+        // The first delimiter may be at the very beginning.
         let bytes = Array("\r\n".utf8) + body
         var result: [UInt8] = []
         guard var found = bytes.firstRange(of: delimiter, from: 0) else { throw unfinished(0) }
@@ -50,7 +49,7 @@ enum MultipartForm {
             "the form breaks off after \(count) parts: expected the boundary and -- at its end")
     }
 
-    /// What stands before every part; throws `invalidParameter` where the content type names no
+    /// The delimiter before every part; throws `invalidParameter` when the content type has no
     /// boundary.
     static func delimiter(_ contentType: String) throws(Failure) -> [UInt8] {
         let boundary = parameter("boundary", of: contentType[...]) ?? ""
@@ -63,7 +62,7 @@ enum MultipartForm {
         return Array(("\r\n--" + boundary).utf8)
     }
 
-    /// A parameter of `Content-Disposition` in the head of a part; nil where there is none.
+    /// A parameter of `Content-Disposition` in the head of a part; nil if absent.
     static func parameter(_ name: String, ofHead head: ArraySlice<UInt8>) -> String? {
         let text = Parameters.text(Array(head))
         for line in text.split(separator: "\r\n")
@@ -73,8 +72,8 @@ enum MultipartForm {
         return nil
     }
 
-    /// The value after `; name=`, in quotes or not; in quotes a backslash stands before a quote or
-    /// itself only.
+    /// The value after `; name=`, quoted or not; in quotes a backslash escapes only a quote or
+    /// itself.
     private static func parameter(_ wanted: String, of line: Substring) -> String? {
         var rest = line.drop { $0 != ";" }
         while rest.popFirst() == ";" {
@@ -101,7 +100,7 @@ enum MultipartForm {
 }
 
 extension Collection<UInt8> where Index == Int {
-    /// The first place of some bytes, at least one, from an index on.
+    /// Index of the first occurrence of a non-empty byte sequence, from an index on.
     func firstRange(of bytes: [UInt8], from index: Int) -> Range<Int>? {
         guard let first = bytes.first else { return nil }
         var start = index

@@ -4,7 +4,7 @@
 internal import NIOCore
 
 extension RequestClient {
-    /// The other end of a connection.
+    /// The peer of a connection.
     init(_ channel: any Channel, isSecure: Bool) {
         address = channel.remoteAddress?.ipAddress ?? ""
         local = channel.localAddress?.ipAddress.flatMap(TrustedProxies.canonical) ?? ""
@@ -12,15 +12,14 @@ extension RequestClient {
         isPrivate = isSecure || Self.isLoopback(address)
     }
 
-    /// What follows `Bearer` in a header; QGIS sends a space after it.
+    /// The value after `Bearer` in a header; QGIS appends a space.
     static func bearer(_ value: String) -> String? {
         let words = value.split(separator: " ")
         guard words.count == 2, words[0].lowercased() == "bearer" else { return nil }
         return String(words[1])
     }
 
-    /// Whether only this machine reaches an address: `localhost`, `::1`, or `127` and three
-    /// numbers.
+    /// Whether an address is a loopback address: `localhost`, `::1`, or `127` and three numbers.
     static func isLoopback(_ host: String) -> Bool {
         let numbers = host.split(separator: ".", omittingEmptySubsequences: false)
         return host.lowercased() == "localhost" || host == "::1" || host == "::ffff:127.0.0.1"

@@ -4,21 +4,21 @@
 internal import CairnModel
 internal import Platform
 
-/// One line for each request, written by a thread of its own.
+/// The request log: a line for each request, written by a thread of its own.
 ///
-/// Answers never wait for the disk: 8,192 lines wait at most, further ones are dropped and counted,
-/// and so are those that cannot be written. When the file was renamed, the next line goes into a
-/// new one.
+/// Answers never wait for the disk: at most 8,192 lines are queued, further ones are dropped and
+/// counted, and so are lines whose write fails. After a rename of the file, the next line goes into
+/// a new one.
 final class RequestLog: Sendable {
-    /// What is written of a request: `time address user method path status bytes microseconds`, `-`
-    /// for what there is none of.
+    /// The fields of a line: `time address user method path status bytes microseconds`, `-` for an
+    /// absent one.
     struct Entry: Sendable {
         /// Microseconds since 1970.
         var at: Int64
         var address: String
         var user: String?
         var method: String
-        /// As the client wrote it, without the query.
+        /// As sent by the client, without the query.
         var path: [UInt8]
         var status: Int
         var byteCount: Int
@@ -44,11 +44,11 @@ final class RequestLog: Sendable {
     private let dropped = Counter()
     private let thread: PinnedThread
 
-    /// How many lines are not in the file.
+    /// Number of lines that were dropped.
     var droppedCount: Int { dropped.value }
 
-    /// Appends to a file, made with mode 0600 where there is none; throws `Failure` when it cannot
-    /// be opened.
+    /// Appends to a file, created with mode 0600 if it does not exist; throws `Failure` when it
+    /// cannot be opened.
     init(path: String) throws(Failure) {
         do throws(PlatformError) {
             _ = try AppendedFile(path: path)
@@ -67,10 +67,10 @@ final class RequestLog: Sendable {
         }
     }
 
-    /// Has it written, or drops it; never waits.
+    /// Queues a line, or drops it; never waits.
     func note(_ entry: Entry) { if !queue.tryPush(entry) { dropped.add(1) } }
 
-    /// Writes what waits and ends; further lines are dropped.
+    /// Writes the queued lines and ends; further lines are dropped.
     func close() {
         queue.close()
         thread.join()

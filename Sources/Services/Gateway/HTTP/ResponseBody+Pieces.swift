@@ -5,10 +5,10 @@ internal import HummingbirdCore
 internal import NIOCore
 
 extension ResponseBody {
-    /// So much is copied and written at a time, and stays in the processor's caches.
+    /// Size of the pieces copied and written at a time; they stay in the processor's caches.
     private static let pieceByteCount = 128 << 10
 
-    /// These bytes; of many, only so many are copied as the client takes.
+    /// A body of these bytes, copied in pieces at the client's pace.
     init(_ bytes: [UInt8]) {
         guard bytes.count > Self.pieceByteCount else {
             self.init(byteBuffer: ByteBuffer(bytes: bytes))

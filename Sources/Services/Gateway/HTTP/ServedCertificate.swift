@@ -8,16 +8,15 @@ internal import OpenSSL
 internal import Platform
 internal import Synchronization
 
-/// The certificate that new connections are shown: the one in the files, which may be replaced
-/// while they are served.
+/// The certificate for new connections, reloaded when its files are replaced.
 ///
-/// Files that do not fit (the second has not been replaced yet, say) leave it as it was until they
-/// change again.
+/// Files that do not match (for example while only one has been replaced) leave the last
+/// certificate in use until they change again.
 final class ServedCertificate: Sendable {
     private struct State {
         var context: TLSContext
         var stamps: [FileStamp?]
-        /// When the files are looked at again.
+        /// Time of the next check for changes.
         var nextLook: Int64
     }
 
@@ -26,9 +25,9 @@ final class ServedCertificate: Sendable {
     private let logger: Logger
     private let state: Mutex<State>
 
-    /// Reads the files, which a connection has looked at again once `interval` is over.
+    /// Reads the files; connections check them for changes once `interval` has passed.
     ///
-    /// Throws `Failure` (`unreadable`) that names the file at fault.
+    /// Throws `Failure` (`unreadable`) that names the offending file.
     init(_ files: TLSFiles, interval: TimeAmount, logger: Logger) throws(Failure) {
         self.files = files
         self.interval = interval.nanoseconds
@@ -40,23 +39,23 @@ final class ServedCertificate: Sendable {
                 nextLook: MonotonicClock.nanoseconds() + self.interval))
     }
 
-    /// For a connection that begins now.
+    /// The TLS context for a new connection.
     ///
-    /// Any thread; it reads the files itself when they have changed.
+    /// Callable on any thread; reads the files itself when they have changed.
     func context() -> TLSContext {
         let now = MonotonicClock.nanoseconds()
         return state.withLock { state in
             guard now >= state.nextLook else { return state.context }
             state.nextLook = now + interval
-            // Looked at before they are read: what changes meanwhile has changed by the next look.
+            // Stat before reading, so that a concurrent change is detected by the next check.
             let stamps = files.stamps
             guard stamps != state.stamps else { return state.context }
             state.stamps = stamps
             do throws(Failure) {
                 state.context = try files.context()
-                logger.info("new certificate", metadata: ["file": "\(files.certificate)"])
+                logger.info("certificate reloaded", metadata: ["file": "\(files.certificate)"])
             } catch {
-                logger.error("the certificate stays as it was: \(error.message)")
+                logger.error("certificate not reloaded: \(error.message)")
             }
             return state.context
         }

@@ -4,20 +4,20 @@
 internal import CairnModel
 internal import OpenSSL
 
-/// The files with which a gateway speaks TLS, both in PEM.
+/// Certificate and key files of a gateway, both in PEM.
 package struct TLSFiles: Hashable, Sendable {
-    /// The server's certificate, then those that vouch for it.
+    /// The server's certificate, followed by its chain.
     package var certificate: String
-    /// The private key of the first certificate, without a password.
+    /// The private key of the first certificate, unencrypted.
     package var key: String
 
-    /// Names them.
     package init(certificate: String, key: String) {
         self.certificate = certificate
         self.key = key
     }
 
-    /// TLS 1.2 or later; throws `Failure` (`unreadable`) that names the file at fault.
+    /// A context for TLS 1.2 or later; throws `Failure` (`unreadable`) that names the offending
+    /// file.
     func context() throws(Failure) -> TLSContext {
         do throws(TLSError) {
             return try TLSContext(certificate: certificate, key: key)
@@ -35,7 +35,7 @@ package struct TLSFiles: Hashable, Sendable {
         case .mismatch:
             "the key '\(key)' does not belong to the first certificate of '\(certificate)'"
         case .peer(let reason): reason
-        case .memory: "there is no memory for TLS"
+        case .memory: "out of memory for TLS"
         }
     }
 }

@@ -4,7 +4,7 @@
 internal import NIOCore
 internal import OpenSSL
 
-/// TLS at a connection's outer end: everything behind it sees plain bytes.
+/// TLS at the outer end of a connection: handlers behind it see plain bytes.
 final class TLSHandler: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
@@ -15,16 +15,16 @@ final class TLSHandler: ChannelDuplexHandler {
     private let handshakeTimeout: TimeAmount
     private var handshakeDeadline: Scheduled<Void>?
     private var isEstablished = false
-    /// Whether the client sends no more: it said so, or what it sent could not be understood.
+    /// Whether input has ended, by the client's close or by a protocol error.
     private var isInputOver = false
     private var hasSaidClose = false
 
-    /// A record of TLS (RFC 8446, 5.1).
+    /// Size of a TLS record (RFC 8446, 5.1).
     private static let recordByteCount = 16_384
-    /// At least so much room is made for what is read.
+    /// Minimum buffer space for a read.
     private static let readByteCount = 2_048
 
-    /// A client has so long from its connection to the end of the handshake.
+    /// Time limit from the connection to the end of the handshake.
     init(_ session: TLSSession, handshakeTimeout: TimeAmount) {
         self.session = session
         self.handshakeTimeout = handshakeTimeout
@@ -72,14 +72,13 @@ final class TLSHandler: ChannelDuplexHandler {
             if isInputOver { context.fireUserInboundEventTriggered(ChannelEvent.inputClosed) }
         } catch {
             isInputOver = true
-            // The alert that OpenSSL has ready.
+            // Sends OpenSSL's pending alert.
             send(context)
             context.close(promise: nil)
         }
     }
 
-    /// Everything that can be read now, in one piece; true once the client has said that it sends
-    /// no more.
+    /// Reads all available plain bytes; true once the client has announced the end of its input.
     private func read(into plain: inout ByteBuffer) throws(TLSError) -> Bool {
         while true {
             var reading = TLSSession.Reading.nothing
@@ -94,7 +93,7 @@ final class TLSHandler: ChannelDuplexHandler {
         }
     }
 
-    /// The end of the connection's bytes, which the client may have announced already.
+    /// End of the connection's input, which the client may have announced already.
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         guard case .some(.inputClosed) = event as? ChannelEvent else {
             context.fireUserInboundEventTriggered(event)
@@ -108,7 +107,7 @@ final class TLSHandler: ChannelDuplexHandler {
 
     // MARK: Out
 
-    /// Sends what the session itself has to say.
+    /// Sends the session's pending bytes.
     private func send(_ context: ChannelHandlerContext) {
         guard session.outgoingByteCount > 0 else { return }
         var sealed = context.channel.allocator.buffer(capacity: session.outgoingByteCount)
@@ -125,7 +124,7 @@ final class TLSHandler: ChannelDuplexHandler {
     }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-        // Nothing is written before something was read, and files are sent as bytes.
+        // Nothing is written before the handshake, and files are sent as bytes.
         guard isEstablished, !hasSaidClose, case .byteBuffer(var plain) = unwrapOutboundIn(data)
         else {
             promise?.fail(ChannelError.operationUnsupported)
@@ -133,7 +132,7 @@ final class TLSHandler: ChannelDuplexHandler {
         }
         var sealed = context.channel.allocator.buffer(capacity: plain.readableBytes + 256)
         do throws(TLSError) {
-            // One record at a time: the session keeps what its longest write took.
+            // One record at a time: the session's buffer stays as large as its longest write.
             while plain.readableBytes > 0,
                 let piece = plain.readSlice(
                     length: min(Self.recordByteCount, plain.readableBytes))

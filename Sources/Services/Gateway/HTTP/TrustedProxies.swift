@@ -4,12 +4,11 @@
 internal import CairnModel
 internal import NIOCore
 
-/// The proxies that are believed when they say for whom they ask: `X-Forwarded-For`,
-/// `X-Forwarded-Proto`.
+/// Proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` headers are trusted.
 struct TrustedProxies: Hashable, Sendable {
     private let addresses: Set<String>
 
-    /// Throws `Failure` (`invalidParameter`) for what is no IP address.
+    /// Throws `Failure` (`invalidParameter`) for text that is not an IP address.
     init(_ texts: [String] = []) throws(Failure) {
         var addresses: Set<String> = []
         for text in texts {
@@ -24,20 +23,20 @@ struct TrustedProxies: Hashable, Sendable {
         self.addresses = addresses
     }
 
-    /// Trusts nobody.
+    /// No trusted proxies.
     static let none = TrustedProxies(addresses: [])
     private init(addresses: Set<String>) { self.addresses = addresses }
 
-    /// Whether what comes from that address is a proxy's.
+    /// Whether the address is a trusted proxy's.
     func includes(_ address: String) -> Bool {
         !addresses.isEmpty && addresses.contains(Self.canonical(address) ?? address)
     }
 
-    /// The client behind the connection's other end, which is the client itself unless it is a
-    /// proxy.
+    /// The client's address; that of the connection's peer unless the peer is a trusted proxy.
     ///
-    /// `forwardedFor` names who asked each proxy, the first of all first. Only what a trusted proxy
-    /// appended counts: the last that is not one of them. What is no address ends the list.
+    /// `forwardedFor` lists the address behind each proxy, the original client first. Only entries
+    /// appended by trusted proxies count: the result is the last one that is not a trusted proxy.
+    /// An invalid address ends the list.
     func client(
         of connection: RequestClient, forwardedFor: String?, forwardedProto: String?
     ) -> RequestClient {
@@ -68,7 +67,7 @@ struct TrustedProxies: Hashable, Sendable {
         return parts.count == 2 ? canonical(String(parts[0])) : nil
     }
 
-    /// An address as the system writes it; IPv4 also where it is written as IPv6.
+    /// An address in canonical form; IPv4-mapped IPv6 addresses become IPv4.
     static func canonical(_ text: String) -> String? {
         guard text.utf8.count <= 64,
             let address = try? SocketAddress(ipAddress: text, port: 0).ipAddress

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-/// The header `Accept` (RFC 9110, 12.5.1): media types, each with how much it is wanted.
+/// The header `Accept` (RFC 9110, 12.5.1): media ranges with their quality.
 struct AcceptedTypes {
     private let ranges: [(type: String, quality: Double)]
 
-    /// Items that are no media ranges are passed over; the first 64 count.
+    /// Malformed media ranges are skipped; the first 64 count.
     init(_ header: String) {
         ranges = header.split(separator: ",").prefix(64).compactMap { item in
             let parts = item.split(separator: ";").map { part in
@@ -17,16 +17,15 @@ struct AcceptedTypes {
         }
     }
 
-    /// Whether nothing is said.
+    /// Whether the header is empty.
     var isEmpty: Bool { ranges.isEmpty }
 
-    /// Whether the media type is named as it is.
+    /// Whether the media type is listed exactly.
     func names(_ type: String) -> Bool { ranges.contains { $0.type == type && $0.quality > 0 } }
 
-    /// How much one of the media types is wanted: 0, not at all, to 1.
+    /// The highest quality of the matching media types: from 0, not acceptable, to 1.
     ///
-    /// What is said of a type itself counts before what is said of `application/*`, and that before
-    /// `*/*`.
+    /// An exact type takes precedence over `application/*`, and that over `*/*`.
     func quality(_ isMeant: (String) -> Bool) -> Double {
         func best(_ ranges: [(type: String, quality: Double)]) -> Double? {
             ranges.map(\.quality).max()

@@ -5,8 +5,7 @@ internal import CairnModel
 internal import EsriForms
 internal import Geometry
 
-/// The name of a collection, `World.2` or, of a map in a folder, `Planning.Zones.0`: a layer of a
-/// map.
+/// Id of a collection, a layer of a map: `World.2` or, for a map in a folder, `Planning.Zones.0`.
 struct OGCCollectionID: Hashable, CustomStringConvertible {
     var map: MapName
     var layer: LayerID
@@ -31,17 +30,16 @@ struct OGCCollectionID: Hashable, CustomStringConvertible {
     }
 }
 
-/// A layer of a map as a collection of OGC API – Features: an imported dataset that is loaded and
-/// may be queried.
+/// A layer of a map as a collection of OGC API – Features: a loaded, queryable imported dataset.
 struct OGCCollection {
     let id: OGCCollectionID
     let layer: LayerDescription
     let properties: LayerProperties
     private let map: MapDescription
-    /// From when to when its features are; nil where that is not told.
+    /// Time extent of its features; nil where it is unknown.
     var time: TimeExtent?
 
-    /// Nil for a layer that is none.
+    /// Nil for a layer that is not a collection.
     init?(_ layer: LayerDescription, of map: MapDescription) {
         guard layer.isFeatureLayer, layer.isQueryable, layer.loadStatus == .loaded,
             let properties = layer.asQueried.properties
@@ -106,7 +104,7 @@ struct OGCCollection {
         }
     }
 
-    /// In degrees; nil where it is not known.
+    /// Extent in degrees; nil where it is unknown.
     private var extent: Envelope? {
         if let extent = properties.geographicExtent { return extent }
         guard let own = properties.extent,
@@ -116,7 +114,7 @@ struct OGCCollection {
     }
 }
 
-/// Links as OGC APIs have them: absolute where the client says what it calls this server.
+/// Links of OGC APIs: absolute where the server's name is known.
 struct OGCLinks {
     static let json = "application/json"
     static let geoJSON = "application/geo+json"
@@ -125,7 +123,7 @@ struct OGCLinks {
 
     /// The URL of the landing page.
     let root: String
-    /// `at=5` where the past was asked for, which holds for whatever is linked to.
+    /// `at=5` if the past was requested; carried over to all links.
     private let moment: String?
 
     init(_ request: GatewayRequest, _ parameters: Parameters) {
@@ -133,7 +131,7 @@ struct OGCLinks {
         moment = parameters[Known.at].map { "at=" + Parameters.encode($0) }
     }
 
-    /// The URL of a path below the root, which may have a query.
+    /// The URL of a path below the root, which may include a query.
     func url(_ path: String) -> String {
         let whole = path.isEmpty || path.hasPrefix("?") ? root + path : "\(root)/\(path)"
         guard let moment else { return whole }

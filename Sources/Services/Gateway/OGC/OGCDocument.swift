@@ -4,7 +4,7 @@
 internal import CairnModel
 internal import EsriForms
 
-/// What lies above the features: landing page, conformance, the description of the API,
+/// The documents above the features: landing page, conformance, the description of the API,
 /// collections.
 enum OGCDocument {
     private static let title = "Cairn"
@@ -64,7 +64,7 @@ enum OGCDocument {
 
     /// OpenAPI 3.0.
     ///
-    /// - Parameter hasTokens: Whether there is something that only some may see.
+    /// - Parameter hasTokens: Whether some resources require a token.
     static func api(_ links: OGCLinks, hasTokens: Bool) -> [UInt8] {
         var json = JSONWriter()
         json.object { json in
@@ -78,7 +78,7 @@ enum OGCDocument {
                 json.object { $0.member("url", url) }
             }
             if hasTokens {
-                // With either, or with none for what everybody may see.
+                // Either scheme, or none for public resources.
                 json.member("security", array: securitySchemes.map(\.name) + [nil]) { json, name in
                     json.object { json in
                         if let name { json.member(name, array: [Int]()) { $0.integer(Int64($1)) } }
@@ -117,7 +117,7 @@ enum OGCDocument {
         return json.bytes
     }
 
-    /// The ways to show a token.
+    /// Ways to present a token.
     private static let securitySchemes: [(name: String, members: [(String, String)])] = [
         ("bearer", [("type", "http"), ("scheme", "bearer")]),
         ("token", [("type", "apiKey"), ("in", "query"), ("name", "token")]),
@@ -158,7 +158,7 @@ enum OGCDocument {
 
     private static func failures(of path: Path) -> [(status: String, reason: String)] {
         let missing = ("404", "There is no such collection or feature")
-        return [("400", "A parameter is not known, or its value is none")]
+        return [("400", "A parameter is unknown, or its value is invalid")]
             + (path.path.contains("{") ? [missing] : [])
             + [
                 ("406", "Accept names neither JSON nor HTML"),

@@ -5,31 +5,31 @@ internal import CairnModel
 internal import Geometry
 internal import Platform
 
-/// The parameters of `items` as one query of a layer.
+/// The parameters of `items` as a query of a layer.
 ///
-/// Unlike Esri's resources this one refuses what it does not know, as the standard demands.
+/// Unlike Esri's resources, unknown parameters are refused, as the standard demands.
 struct OGCItems {
-    /// Features of one answer unless `limit` says otherwise.
+    /// Default of `limit`.
     static let standardLimit = 100
-    /// What is no filter on a property.
+    /// Parameters other than filters on a property.
     static let parameters: [any DescribedParameter] = [
         Known.box.shown("Box", hint: "west,south,east,north"), Known.bboxCRS, Known.crs,
         Known.datetime.shown("Time", hint: "2024-01-01/.."),
         Known.limit.shown("Rows", value: "\(standardLimit)"), Known.offset, Known.ogcFormat,
         Known.at, Known.historicMoment, Known.minSequence, Known.timeout, Known.token,
     ]
-    /// Those of `items` that one feature is not asked with.
+    /// Parameters of `items` that do not apply to a single feature.
     static let filters = ["bbox", "bbox-crs", "datetime", "limit", "offset"]
     private static let parameterNames = parameters.map(\.description.name)
 
-    /// Asks for the features.
+    /// The query for the features.
     private(set) var query: QueryRequest
-    /// The reference of the answer.
+    /// The coordinate reference system of the answer.
     private(set) var reference = OGCReference.crs84
-    /// How long the client waits.
+    /// The client's time limit.
     let limit: Duration
 
-    /// Reads the parameters; throws `invalidParameter`, naming the one at fault.
+    /// Parses the parameters; throws `invalidParameter`, naming the offending one.
     init(
         _ id: OGCCollectionID, _ layer: LayerProperties, _ parameters: Parameters
     ) throws(Failure) {
@@ -53,7 +53,7 @@ struct OGCItems {
         query.clause = try Self.clause(parameters, layer.fields)
     }
 
-    /// The same filters, asking how many there are.
+    /// The same filters, as a query for the count.
     var count: QueryRequest {
         var count = query
         count.result = .count
@@ -62,7 +62,7 @@ struct OGCItems {
         return count
     }
 
-    /// Asks for one feature; throws `invalidParameter` as the initialiser.
+    /// Restricts the query to one feature; throws `invalidParameter` as the initialiser.
     mutating func select(_ objectID: Int64) {
         query.objectIDs = [objectID]
     }
@@ -82,7 +82,7 @@ struct OGCItems {
 
     // MARK: Filters
 
-    /// `bbox`: four numbers, or six with heights, which are passed over.
+    /// `bbox`: four numbers, or six with heights, which are ignored.
     private static func box(
         _ parameters: Parameters, _ known: [OGCReference]
     ) throws(Failure) -> QuerySpatialFilter? {
@@ -113,7 +113,7 @@ struct OGCItems {
             spatialReference: reference.reference)
     }
 
-    /// From the west of `low` over the 180th meridian to the east of `high`.
+    /// From the west of `low` across the 180th meridian to the east of `high`.
     private static func acrossTheAntimeridian(_ low: Coordinate, _ high: Coordinate) -> Shape {
         let sides = [(low.x, 180.0), (-180.0, high.x)]
         return .polygon(
@@ -124,7 +124,7 @@ struct OGCItems {
             })
     }
 
-    /// `datetime`: a moment, or `from/to` with `..` or nothing for an open end.
+    /// `datetime`: an instant, or `from/to` with `..` or nothing for an open end.
     private static func time(_ parameters: Parameters) throws(Failure) -> TimeExtent? {
         guard let text = parameters[Known.datetime] else { return nil }
         let ends = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
@@ -145,7 +145,7 @@ struct OGCItems {
             "datetime", text, "2024-02-29T13:00:00Z, or two with '/', '..' for an open end")
     }
 
-    /// Milliseconds; a day alone ends with its last.
+    /// Milliseconds; a date alone ends with its last one.
     ///
     /// A date, or a date and time with its offset (RFC 3339, 5.6).
     private static func moment(_ text: String, isEnd: Bool) -> Int64? {
@@ -156,7 +156,7 @@ struct OGCItems {
         return isEnd && text.utf8.count == 10 ? milliseconds + 86_399_999 : milliseconds
     }
 
-    /// Every other parameter is the value that a property has.
+    /// Each remaining parameter is a property's value.
     private static func clause(
         _ parameters: Parameters, _ fields: [FieldDescription]
     ) throws(Failure) -> String? {
@@ -188,7 +188,7 @@ struct OGCItems {
             }
             return "\(time.microseconds / 1_000)"
         case .objectID, .smallInteger, .integer, .bigInteger, .single, .double:
-            // The dialect reads a number in quotes, with all its digits.
+            // The dialect accepts a number in quotes, with all its digits.
             guard Parameters.number(text) != nil else {
                 throw Parameters.unexpected(field.name, text, "a number")
             }

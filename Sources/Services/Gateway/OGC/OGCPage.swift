@@ -5,9 +5,9 @@ internal import CairnModel
 internal import EsriForms
 internal import FoundationEssentials
 
-/// One page of features as a worker wrote it, with what the standard wants beside them.
+/// A page of features as a worker wrote it, with the members that the standard adds.
 struct OGCPage {
-    /// What a worker's answer begins and ends with, around the features.
+    /// Beginning and end of a worker's answer, around the features.
     private static let head = Array(#"{"type":"FeatureCollection","features":["#.utf8)
     private static let tail = Array(#"],"numberReturned":"#.utf8)
 
@@ -17,7 +17,7 @@ struct OGCPage {
     private let offset: Int
 
     /// From the answers to a query in the form `ogcFeatures` and to one for its count; throws
-    /// `corrupt` when they are none.
+    /// `corrupt` for answers of another form.
     init(features answer: [UInt8], count: [UInt8], offset: Int) throws(Failure) {
         guard let (features, returned) = Self.parts(answer),
             case .number(let matched)? = try? RelaxedJSON.parse(
@@ -40,7 +40,7 @@ struct OGCPage {
         return (answer[head.count..<end], count)
     }
 
-    /// The only feature of an answer, with links; nil where it has none.
+    /// The single feature of an answer, with links; nil without one.
     static func feature(
         in answer: [UInt8], links: (inout JSONWriter) -> Void
     ) -> [UInt8]? {
@@ -54,7 +54,7 @@ struct OGCPage {
         return json.bytes
     }
 
-    /// The whole body; `parameters` are those of this page.
+    /// The complete body; `parameters` are those of this page.
     func body(self url: String, _ parameters: Parameters, collection: String) -> [UInt8] {
         func page(_ name: String, _ value: String) -> String {
             url.prefix { $0 != "?" } + "?"

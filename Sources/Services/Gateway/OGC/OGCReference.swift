@@ -4,19 +4,17 @@
 internal import CairnModel
 internal import PROJ
 
-/// A coordinate reference system as OGC APIs name it: by a URI, with the axes in the order of its
-/// authority.
+/// A coordinate reference system as OGC APIs name it: a URI, with axes in the authority's order.
 struct OGCReference: Hashable {
-    /// The URI.
     let uri: String
     /// The system; nil for CRS84 and CRS84h, which are WGS 84 with longitude before latitude.
     let authority: SpatialReference?
 
-    /// Longitude and latitude: what is meant where none is named.
+    /// Longitude and latitude, the default.
     static let crs84 = OGCReference(
         uri: "http://www.opengis.net/def/crs/OGC/1.3/CRS84", authority: nil)
 
-    /// The same with heights, of features that have them.
+    /// Longitude, latitude and height, for features with heights.
     static let crs84WithHeight = OGCReference(
         uri: "http://www.opengis.net/def/crs/OGC/0/CRS84h", authority: nil)
 
@@ -25,7 +23,7 @@ struct OGCReference: Hashable {
         self.authority = authority
     }
 
-    /// Nil for a system that has no number.
+    /// Nil for a system without a code.
     init?(_ reference: SpatialReference) {
         guard let wkid = reference.latestWkid else { return nil }
         let authority = wkid < 32_768 ? "EPSG" : "ESRI"
@@ -40,8 +38,8 @@ struct OGCReference: Hashable {
     /// Whether latitude or northing comes first.
     var isNorthFirst: Bool { authority?.latestWkid.map(AxisOrder.isNorthFirst) ?? false }
 
-    /// Those in which features of a layer are given: CRS84 first, with heights CRS84h, then WGS 84,
-    /// Web Mercator and the layer's own.
+    /// The systems supported for a layer: CRS84 first (CRS84h with heights), then WGS 84, Web
+    /// Mercator and the layer's own.
     static func all(of layer: LayerProperties) -> [OGCReference] {
         var result = layer.hasZ ? [crs84, crs84WithHeight] : [crs84]
         for reference in [.wgs84, .webMercator, layer.spatialReference] {
@@ -51,7 +49,7 @@ struct OGCReference: Hashable {
         return result
     }
 
-    /// The one in which a layer's coordinates are kept; nil where it has no number.
+    /// The system of a layer's stored coordinates; nil for one without a code.
     static func storage(of layer: LayerProperties) -> OGCReference? {
         layer.spatialReference.latestWkid == 4326 ? crs84 : OGCReference(layer.spatialReference)
     }

@@ -8,7 +8,7 @@ internal import Site
 // OGC API – Features: Part 1 (core, GeoJSON, HTML, OpenAPI 3.0) and Part 2 (references) in front of
 // the same queries as `FeatureServer`. Unlike Esri's resources, failures have their HTTP status.
 extension GatewayService {
-    /// Answers anything below `/ogc`, whatever parameters `call` has.
+    /// Answers requests below `/ogc`, with any parameters of `call`.
     func ogc(_ call: Call) async -> GatewayResponse {
         var format = Format.json
         var call = call
@@ -28,7 +28,7 @@ extension GatewayService {
             if !call.route.takesOther {
                 try Self.refuseUnknown(parameters, call.route.parameters.map(\.name))
             }
-            // The form of a page also sends what was left empty.
+            // The form of a page also sends empty fields.
             if format == .json { try Self.refuseEmpty(parameters) }
             response = try await call.route.handler(self)(call)
         } catch {
@@ -37,7 +37,7 @@ extension GatewayService {
         return await shaped(response, format, call)
     }
 
-    /// A failure with its HTTP status; 401 where a token is needed, or another one.
+    /// A failure with its HTTP status; 401 where a (different) token is needed.
     static func ogcFailure(_ failure: Failure) -> GatewayResponse {
         var response = GatewayResponse(failure)
         response.body = exception(failure)
@@ -63,7 +63,7 @@ extension GatewayService {
         let json = accepted.quality { $0.hasPrefix("application/") && $0.hasSuffix("json") }
         let page = accepted.quality { $0 == "text/html" || $0 == "application/xhtml+xml" }
         if max(json, page) == 0 { return .unacceptable }
-        // Of what is wanted alike the page, unless only a wildcard wants it.
+        // On equal quality the page wins, unless only a wildcard accepts it.
         return page > json || page == json && accepted.names("text/html") ? .page : .json
     }
 
@@ -148,7 +148,7 @@ extension GatewayService {
 
     func noOGC(_ call: Call) async throws(Failure) -> GatewayResponse {
         let segments = call.captures.text.split(separator: "/")
-        // Of what is no collection the name is said alone.
+        // A path that is not a collection's is named alone.
         let isCollection = segments.count > 1 && OGCCollectionID(String(segments[1])) != nil
         let path =
             segments.first == "collections" && !isCollection

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-/// Writes HTML that is well-formed XML too.
+/// Writes HTML that is also well-formed XML.
 ///
-/// Names of elements and attributes come from the source; all other text is escaped, so nothing
-/// that is shown can act.
+/// Names of elements and attributes are constants of the source; all other text is escaped, so that
+/// shown data cannot inject markup.
 struct Markup {
-    /// The names and values of attributes; those with nil are left out.
+    /// Names and values of attributes; those with nil are omitted.
     typealias Attributes = KeyValuePairs<StaticString, String?>
 
-    /// The text so far.
+    /// The text written so far.
     private(set) var html = ""
 
-    /// Writes text.
+    /// Writes escaped text.
     mutating func text(_ text: String) { Self.escape(text, into: &html) }
 
-    /// Writes an element with what `content` writes in it.
+    /// Writes an element with the content that `content` writes.
     mutating func element(
         _ name: StaticString, _ attributes: Attributes = [:], _ content: (inout Markup) -> Void
     ) {
@@ -25,12 +25,12 @@ struct Markup {
         html += "</\(name)>"
     }
 
-    /// Writes an element with text in it.
+    /// Writes an element that contains text.
     mutating func element(_ name: StaticString, _ attributes: Attributes = [:], text: String) {
         element(name, attributes) { $0.text(text) }
     }
 
-    /// Writes an element that holds nothing.
+    /// Writes a void element.
     mutating func void(_ name: StaticString, _ attributes: Attributes = [:]) {
         open(name, attributes)
         html += "/>"
@@ -58,7 +58,7 @@ struct Markup {
             case "\"": result += "&quot;"
             case "'": result += "&#39;"
             case "\t", "\n", "\r": result.unicodeScalars.append(scalar)
-            // What neither HTML nor XML may hold.
+            // Allowed in neither HTML nor XML.
             case "\0"..<" ", "\u{7F}"..."\u{9F}", "\u{FFFE}", "\u{FFFF}": result += "\u{FFFD}"
             default: result.unicodeScalars.append(scalar)
             }

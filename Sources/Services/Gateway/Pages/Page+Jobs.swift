@@ -5,7 +5,7 @@ internal import CairnModel
 internal import EsriForms
 internal import JobKinds
 
-// The kinds of jobs, forms to begin one, and how far one is.
+// Job kinds, submission forms and progress.
 extension Page {
     func tasks(_ page: inout Markup) {
         page.element("p", text: answer["serviceDescription"]?.text ?? "")
@@ -78,7 +78,7 @@ extension Page {
         page.element(
             "form",
             [
-                // The file is taken, or not, before anything of the form is read.
+                // An upload is accepted or refused before any other field is read.
                 "action": href(
                     JobResource.path + "/uploads/upload",
                     session.map { [(GatewayService.proofParameter, $0.proof)] } ?? []),

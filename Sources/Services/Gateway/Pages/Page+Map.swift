@@ -101,7 +101,7 @@ extension Page {
         return sides.count == 4 ? sides.map { "\($0)" }.joined(separator: ",") : nil
     }
 
-    /// The field that leads to the past.
+    /// The field that selects a past moment.
     private func moment(_ path: String, _ page: inout Markup) {
         form(of: route, path, "Show", keepsMoment: false, &page)
         guard let at = parameters["at"] ?? parameters["historicMoment"] else { return }
@@ -168,7 +168,7 @@ extension Page {
         return entry?["legend"]?.elements ?? []
     }
 
-    /// The pictures of a layer's first symbols, where the legend has any.
+    /// Images of a layer's first symbols, if the legend has any.
     func symbol(_ id: Int64, _ page: inout Markup) {
         for symbol in symbols(of: id).prefix(8) { picture(symbol, 20, 20, &page) }
     }
@@ -187,7 +187,7 @@ extension Page {
             ])
     }
 
-    /// Every layer with all its symbols, and what they stand for.
+    /// The full legend: every layer with all its symbols and their labels.
     func legend(_ name: String, _ page: inout Markup) {
         page.element("ul", ["class": "layers"]) { page in
             for layer in answer["layers"]?.elements ?? [] {
@@ -213,7 +213,7 @@ extension Page {
         }
     }
 
-    /// A symbol in its own size, within reason.
+    /// A symbol in its own size, up to a limit.
     private func row(_ symbol: JSONTree, _ page: inout Markup) {
         let (width, height) = (symbol["width"]?.whole ?? 20, symbol["height"]?.whole ?? 20)
         picture(symbol, min(max(width, 1), 400), min(max(height, 1), 400), &page)

@@ -4,7 +4,7 @@
 internal import CairnModel
 internal import EsriForms
 
-// OGC API – Features for people.
+// OGC API – Features as pages.
 extension Page {
     func ogcLanding(_ page: inout Markup) {
         page.element("p", text: answer["description"]?.text ?? "")

@@ -4,7 +4,7 @@
 internal import CairnModel
 internal import EsriForms
 
-// Forms that ask a map, and what they found.
+// Forms that query a map, and their results.
 extension Page {
     // MARK: Identify
 
@@ -55,7 +55,7 @@ extension Page {
             "resultOffset", &page)
     }
 
-    /// The page of the feature whose object id this is; nil for the cells of other columns.
+    /// The page of the feature with this object id; nil for the cells of other columns.
     private func featureLink(_ column: String, _ cell: JSONTree) -> String? {
         guard column == answer["objectIdFieldName"]?.text, case .integer(let id) = cell else {
             return nil
@@ -64,7 +64,7 @@ extension Page {
         return href("/\(path)/\(id)")
     }
 
-    /// One feature: its attributes, and where it lies.
+    /// A feature: its attributes and its geometry.
     func feature(_ page: inout Markup) {
         facts(answer["feature"]?["attributes"]?.members ?? [], &page)
         guard let geometry = answer["feature"]?["geometry"] else { return }
@@ -74,7 +74,7 @@ extension Page {
         }
     }
 
-    /// Links to the pages beside this one.
+    /// Links to the previous and the next page.
     func steps(previous: Int?, next: Int?, _ name: String, _ page: inout Markup) {
         page.element("p", ["class": "steps"]) { page in
             for (offset, text) in [(previous, "← Previous"), (next, "Next →")] {

@@ -3,14 +3,14 @@
 
 internal import EsriForms
 
-// Any JSON as lists and tables.
+// Arbitrary JSON as lists and tables.
 extension Page {
-    /// The most rows of a table and items of a list; the JSON has the rest.
+    /// Maximum number of rows of a table and items of a list; the JSON has the rest.
     static let rowLimit = 2_000
-    /// The most columns.
+    /// Maximum number of columns.
     private static let columnLimit = 250
 
-    /// Writes a value as it is best read.
+    /// Writes a value in its most readable form.
     func value(_ value: JSONTree, _ page: inout Markup) {
         switch value {
         case .null: page.element("span", ["class": "none"], text: "–")
@@ -24,7 +24,7 @@ extension Page {
     }
 
     private func text(_ text: String, _ page: inout Markup) {
-        // Whatever else a text says it is, it is no link.
+        // Only these schemes become links.
         if text.hasPrefix("https://") || text.hasPrefix("http://") {
             page.element("a", ["href": text, "rel": "noreferrer nofollow"], text: text)
         } else if text.count > 400 {
@@ -77,9 +77,9 @@ extension Page {
         }
     }
 
-    /// A table that scrolls on its own where it is wide.
+    /// A table with its own scroll bar where it is wide.
     ///
-    /// - Parameter link: Where the cell of a column leads; nil for nowhere.
+    /// - Parameter link: Target of a column's cell; nil for no link.
     func table(
         _ columns: [String], _ rows: [(String) -> JSONTree], caption: String? = nil,
         link: (_ column: String, _ cell: JSONTree) -> String? = { _, _ in nil },
@@ -119,7 +119,7 @@ extension Page {
         }
     }
 
-    /// How a cell is set.
+    /// CSS class of a cell.
     private static func kind(of value: JSONTree) -> String? {
         switch value {
         case .integer, .real: "number"
@@ -148,7 +148,7 @@ extension Page {
         }
     }
 
-    /// A form with the fields of a route's row, which asks a resource of that route by GET.
+    /// A form with the fields of a route, which requests a resource of that route by GET.
     func form(
         of route: Route, _ action: String, _ button: String, keepsMoment: Bool = true,
         _ page: inout Markup, _ lists: (inout Markup) -> Void = { _ in }
@@ -172,7 +172,7 @@ extension Page {
             list: field.list, isRequired: field.isRequired, &page)
     }
 
-    /// A field that offers what a locator suggests.
+    /// A field with suggestions of a locator.
     private func searchField(
         _ name: String, _ field: ParameterDescription.Field, _ page: inout Markup
     ) {
@@ -189,7 +189,7 @@ extension Page {
         }
     }
 
-    /// A form that asks a resource by GET, as of the same moment.
+    /// A form that requests a resource by GET, as of the same moment.
     func form(
         _ action: String, _ button: String, keepsMoment: Bool = true, _ page: inout Markup,
         _ fields: (inout Markup) -> Void

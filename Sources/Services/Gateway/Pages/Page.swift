@@ -4,44 +4,44 @@
 internal import CairnModel
 internal import EsriForms
 
-/// What a person sees in a browser: the JSON that programs get, laid out, with links and forms.
+/// A page for browsers: the JSON answer laid out with links and forms.
 ///
-/// It knows nothing that the JSON does not say.
+/// All its data comes from the JSON.
 struct Page {
     let route: Route
     let captures: Captures
     /// The path, percent-encoded, without the query.
     let path: String
     let parameters: Parameters
-    /// The answer that programs get; an empty object where only a form is shown.
+    /// The JSON answer; an empty object where only a form is shown.
     let answer: JSONTree
-    /// The answers of other resources that the page shows too.
+    /// Answers of related resources that the page shows as well.
     var related = Related()
     var sequence: Int64?
     var isStale = false
-    /// Whether there is more to see for somebody who logs in.
+    /// Whether a login would show more.
     var offersLogin = false
-    /// The reader's login by cookie; nil where there is none.
+    /// The session of the browser's cookie; nil without one.
     var session: Session?
-    /// Where a reader who logs in goes on; nil for the services.
+    /// The page to return to after a login; nil for the list of services.
     var returnPath: String?
-    /// Whether a map can be moved and clicked.
+    /// Whether Leaflet is available for interactive maps.
     var hasLeaflet = true
 
-    /// What a page shows beside its own resource.
+    /// Answers that a page shows beside its own resource.
     struct Related {
         /// `legend` of a map.
         var legend: JSONTree?
-        /// The layer that is queried, in full.
+        /// The full description of the queried layer.
         var layer: JSONTree?
     }
 
-    /// The most bytes of an answer that becomes a page.
+    /// Maximum size of an answer that is laid out as a page.
     static let byteLimit = 4 << 20
     /// The root of the services.
     static let services = "/arcgis/rest/services"
 
-    /// The headers of every page: nothing but this server's own scripts, styles and data.
+    /// Headers of every page: only this server's own scripts, styles and data are allowed.
     static let headers = [
         "Content-Security-Policy":
             "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
@@ -104,7 +104,7 @@ struct Page {
         }
     }
 
-    /// A form that changes something: it is sent with POST, and proves that it is this server's.
+    /// A form that changes state: it is sent with POST, with proof that it is this server's.
     func changeForm(
         _ action: String, _ page: inout Markup, _ fields: (inout Markup) -> Void
     ) {
@@ -142,7 +142,7 @@ struct Page {
         }
     }
 
-    /// Whether there is a map to click.
+    /// Whether it contains an interactive map.
     var showsMap: Bool { route.view.hasMap && failure == nil }
 
     /// Why there is no answer; nil where there is one.
@@ -160,7 +160,7 @@ struct Page {
     /// Whether only a form is shown.
     var isForm: Bool { answer.members.isEmpty }
 
-    /// Whether a user's name and password would help.
+    /// Whether a login would help.
     private var needsToken: Bool {
         if let code = answer["error"]?["code"]?.whole { return code == 499 || code == 498 }
         return ["tokenRequired", "invalidToken"].contains(answer["code"]?.text ?? "")
@@ -185,7 +185,7 @@ struct Page {
 
     // MARK: Links
 
-    /// What every link and form passes on: the moment.
+    /// Parameters carried over by every link and form: the moment.
     static let carried = ["at", "historicMoment"]
 
     /// A link to another resource, as of the same moment.
@@ -215,12 +215,12 @@ struct Page {
         return String(path)
     }
 
-    /// The way here: each resource above this one, and this.
+    /// The breadcrumbs: each resource above this one, and this one.
     private var steps: [(name: String, path: String)] {
         var steps = [(name: String, path: String)]()
         var path = ""
         let segments = ownPath.split(separator: "/")
-        // Where the kind of the service stands.
+        // Index of the segment with the service type.
         let kind = route.view.isList ? .max : captures.name.contains("/") ? 5 : 4
         for (place, segment) in segments.enumerated() {
             path += "/" + segment
@@ -230,7 +230,7 @@ struct Page {
                 steps.append((name, path))
                 continue
             }
-            // Nothing answers to a service's name without its type, nor to 'jobs' alone.
+            // Service names without a type, and 'jobs' alone, have no resource.
             guard place > 1, place != kind - 1, segment != "jobs" else { continue }
             let service =
                 place == kind ? Parameters.decode(segments[kind - 1].utf8) : ""

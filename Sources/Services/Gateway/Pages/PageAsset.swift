@@ -4,7 +4,7 @@
 internal import CairnModel
 internal import Platform
 
-/// A stylesheet, script or picture that pages use, below `/pages`.
+/// A stylesheet, script or image of pages, below `/pages`.
 enum PageAsset: String, CaseIterable {
     case stylesheet = "cairn.css"
     case map = "map.js"
@@ -17,10 +17,10 @@ enum PageAsset: String, CaseIterable {
     static let leafletScript = "/pages/leaflet/leaflet.js"
     static let leafletStyle = "/pages/leaflet/leaflet.css"
 
-    /// Where Debian's libjs-leaflet lies.
+    /// Install path of Debian's libjs-leaflet.
     static let leafletFolder = "/usr/share/javascript/leaflet/"
 
-    /// What is handed out of it, by the name in the URL.
+    /// The files served from it, by their names in the URL.
     private static let leafletFiles: [String: (file: String, type: String)] = [
         "leaflet.js": ("leaflet.min.js", "text/javascript;charset=UTF-8"),
         "leaflet.css": ("leaflet.css", "text/css;charset=UTF-8"),
@@ -31,7 +31,7 @@ enum PageAsset: String, CaseIterable {
         "images/marker-shadow.png": ("images/marker-shadow.png", "image/png"),
     ]
 
-    /// Whether Leaflet lies in a folder.
+    /// Whether a folder contains Leaflet.
     static func isLeaflet(in leafletFolder: String) -> Bool {
         (try? MappedFile(path: leafletFolder + "leaflet.min.js")) != nil
     }

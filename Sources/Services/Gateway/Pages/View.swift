@@ -4,32 +4,31 @@
 internal import CairnModel
 internal import EsriForms
 
-/// How a route's answer is laid out as a page.
+/// The page layout of a route's answer.
 struct View: Sendable {
-    /// The answer of another resource of the same map that the page shows too.
+    /// A related resource of the same map that the page shows as well.
     enum Related: Sendable { case legend, layer }
-    /// When the page offers a login to anonymous readers; a refusal for lack of a token always
-    /// does.
+    /// When the page offers a login to anonymous users; a refusal for lack of a token always does.
     enum Login: Sendable { case hidden, offered, offeredWhenRefused }
 
-    /// The title; nil for the end of the path.
+    /// The title; nil for the last segment of the path.
     var title: @Sendable (Page) -> String? = { _ in nil }
-    /// Whether the content stands there beside a refusal.
+    /// Whether the content is shown even beside a refusal.
     var isShownRefused = false
-    /// Whether a request without parameters gets the form alone, without an answer.
+    /// Whether a request without parameters gets only the form.
     var isForm = false
     var related: Related?
     var login = Login.hidden
-    /// Whether a login may go on there.
+    /// Whether a login may return to the page.
     var leadsBack = true
-    /// Whether it lists services, so that no part of its path names one.
+    /// Whether it is a list of services, so that no segment of its path is a service name.
     var isList = false
-    /// Whether there is a map to click.
+    /// Whether it contains an interactive map.
     var hasMap = false
     var scripts: [PageAsset] = []
     let content: @Sendable (Page, inout Markup) -> Void
 
-    /// The answer as it is.
+    /// The answer as generic JSON.
     static let value = View { page, markup in page.value(page.answer, &markup) }
 
     static let services = View(

@@ -2,9 +2,10 @@
 // Part of Cairn.
 
 extension Double {
-    /// Reads a finite decimal number, `-12.5` or `1e-3`, spaces passed over; nil for all else.
+    /// Parses a finite decimal number, `-12.5` or `1e-3`, with spaces trimmed; nil for anything
+    /// else.
     ///
-    /// The nearest double, as `Double(_:)` reads it.
+    /// Correctly rounded, like `Double(_:)`.
     init?(decimal text: some Collection<UInt8>) {
         if let plain = Self.plain(text) {
             self = plain
@@ -17,8 +18,8 @@ extension Double {
         self = value
     }
 
-    /// Digits with or without sign and point, few enough that number and power of ten are doubles
-    /// themselves: then one division rounds once, and rounds right (Clinger 1990).
+    /// The fast path (Clinger 1990): where digits and power of ten are exact doubles, one division
+    /// rounds correctly.
     private static func plain(_ text: some Collection<UInt8>) -> Double? {
         var magnitude: UInt64 = 0
         var digitCount = 0
@@ -35,7 +36,7 @@ extension Double {
             default: return nil
             }
         }
-        // Eighteen digits fit the integer; 2^53 and 10^22 are the last that are exact.
+        // Eighteen digits fit the integer; 2^53 and 10^22 are the largest exact values.
         guard 1...18 ~= digitCount, magnitude <= 1 << 53 else { return nil }
         let value = Double(magnitude) / powersOfTen[decimals ?? 0]
         return isNegative ? -value : value

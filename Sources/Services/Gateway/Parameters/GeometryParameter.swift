@@ -4,9 +4,9 @@
 internal import CairnModel
 internal import Geometry
 
-/// A geometry as a parameter gave it, with its own spatial reference where it has one.
+/// A geometry parameter, with its own spatial reference if it has one.
 struct GeometryParameter: Hashable {
-    /// The most coordinates one geometry may have.
+    /// Maximum number of coordinates of a geometry.
     static let coordinateLimit = 50_000
 
     /// Esri's geometry types, without the prefix `esriGeometry`.
@@ -17,7 +17,7 @@ struct GeometryParameter: Hashable {
         case polygon = "Polygon"
         case envelope = "Envelope"
 
-        /// Reads `esriGeometryPoint` and so on, in any letter case; nil when absent.
+        /// Parses `esriGeometryPoint` and so on, case-insensitively; nil when absent.
         init?(_ text: String?) throws(Failure) {
             guard let text else { return nil }
             for (name, kind) in Self.names where name.isEqualIgnoringCase(text) {
@@ -34,11 +34,11 @@ struct GeometryParameter: Hashable {
     }
 
     var shape: Shape
-    /// The Z and M that its JSON gives.
+    /// Z and M values of its JSON.
     var ordinates = FurtherOrdinates()
     var spatialReference: SpatialReference?
 
-    /// Reads the simple form (`x,y`, `xmin,ymin,xmax,ymax`, `x,y;x,y`) or JSON.
+    /// Parses the simple form (`x,y`, `xmin,ymin,xmax,ymax`, `x,y;x,y`) or JSON.
     ///
     /// Without a kind, the text decides.
     init(_ text: String, kind: Kind?, name: String = "geometry") throws(Failure) {
@@ -57,15 +57,15 @@ struct GeometryParameter: Hashable {
         try Self.check(shape, "parameter '\(name)'")
     }
 
-    /// Whether JSON is Esri's for no geometry: null, no coordinates, or a point whose x is null or
-    /// NaN.
+    /// Whether JSON is one of Esri's empty geometries: null, no coordinates, or a point whose x is
+    /// null or NaN.
     static func isNothing(_ json: RelaxedValue) -> Bool {
         if json == .null { return true }
         if let x = json["x"] { return x == .null || x == .string("NaN") }
         return ["points", "paths", "rings"].contains { json[$0] == .array([]) }
     }
 
-    /// Reads JSON that stands in a larger one.
+    /// Parses JSON nested in a larger value.
     init(json: RelaxedValue) throws(Failure) {
         spatialReference = try SpatialReference(json["spatialReference"] ?? .null)
         (shape, ordinates) = try Self.geometry(json, kind: nil)
@@ -111,7 +111,7 @@ struct GeometryParameter: Hashable {
         }
     }
 
-    /// Four numbers as an envelope, its sides put in order.
+    /// Four numbers as an envelope with ordered sides.
     static func envelope(_ values: [Double]) -> Envelope {
         Envelope(
             minX: min(values[0], values[2]), minY: min(values[1], values[3]),
@@ -204,12 +204,12 @@ struct GeometryParameter: Hashable {
     }
 }
 
-/// Reads what positions have beside x and y.
+/// Reads the ordinates of positions beyond x and y.
 ///
-/// `hasZ` and `hasM` say what the third and fourth number are; where neither is there, the third is
-/// Z and the fourth M.
+/// `hasZ` and `hasM` define the third and fourth number; without both, the third is Z and the
+/// fourth M.
 private struct FurtherReader {
-    /// By position; nil where they have none.
+    /// Values by position; nil without any.
     private(set) var z: [Double?]?
     private(set) var m: [Double?]?
 
@@ -227,12 +227,12 @@ private struct FurtherReader {
         m = isUnsaid || hasM == true ? [] : nil
     }
 
-    /// Takes the members `z` and `m` of a point, which need no flags.
+    /// Reads the members `z` and `m` of a point, which need no flags.
     mutating func takePoint(_ json: RelaxedValue) throws(Failure) {
         (z, m) = ([try Self.value(json["z"])], [try Self.value(json["m"])])
     }
 
-    /// Takes those of the next position.
+    /// Reads those of the next position.
     mutating func take(_ values: [RelaxedValue]) throws(Failure) {
         var place = 2
         if z != nil {
@@ -242,13 +242,13 @@ private struct FurtherReader {
         m?.append(try Self.value(place < values.count ? values[place] : nil))
     }
 
-    /// Takes once more those of the position that is so many from the end.
+    /// Repeats those of the position at that offset from the end.
     mutating func `repeat`(fromEnd count: Int) {
         if let z { self.z?.append(z[z.count - count]) }
         if let m { self.m?.append(m[m.count - count]) }
     }
 
-    /// Nil for null, and for the `"NaN"` that Esri's clients write.
+    /// Nil for null, and for `"NaN"` as Esri's clients write it.
     private static func value(_ json: RelaxedValue?) throws(Failure) -> Double? {
         switch json {
         case nil, .null?: return nil
@@ -260,7 +260,7 @@ private struct FurtherReader {
 }
 
 extension SpatialReference {
-    /// Reads Esri's JSON object, or a bare number; nil for null or an object without content.
+    /// Parses Esri's JSON object, or a bare number; nil for null or an empty object.
     init?(_ json: RelaxedValue) throws(Failure) {
         switch json {
         case .null: return nil
@@ -277,7 +277,7 @@ extension SpatialReference {
         }
     }
 
-    /// Reads `sr`, `outSR` and the like: a number or JSON; nil when absent.
+    /// Parses `sr`, `outSR` and similar parameters: a number or JSON; nil when absent.
     init?(_ parameters: Parameters, _ name: String) throws(Failure) {
         guard let text = parameters[name] else { return nil }
         do {

@@ -4,13 +4,12 @@
 internal import CairnModel
 internal import Geometry
 
-/// One of the two coordinate systems between which the gateway goes by formula: WGS 84 degrees and
-/// spherical Web Mercator.
+/// A coordinate system with closed-form transforms: WGS 84 degrees or spherical Web Mercator.
 struct OutputReference: Hashable {
     /// The reference, EPSG 4326 or 3857.
     let value: SpatialReference
 
-    /// Takes the reference; throws `Failure` (`invalidParameter`) for any other.
+    /// Throws `Failure` (`invalidParameter`) for any other reference.
     init(_ reference: SpatialReference, name: String) throws(Failure) {
         guard reference.latestWkid == 4326 || reference.latestWkid == 3857 else {
             throw Parameters.unexpected(
@@ -21,7 +20,7 @@ struct OutputReference: Hashable {
 
     private var isMercator: Bool { value.latestWkid == 3857 }
 
-    /// From longitude and latitude; latitudes beyond the square are put on its border.
+    /// From longitude and latitude; latitudes are clamped to the bounds of the projection.
     func project(_ degrees: Coordinate) -> Coordinate {
         isMercator ? WebMercator.project(degrees) : degrees
     }

@@ -7,35 +7,34 @@ internal import FoundationEssentials
 internal import Platform
 internal import Tables
 
-/// The parameters of one request: query string and form body merged, names in any letter case.
+/// The parameters of a request: query string and form body merged, with case-insensitive names.
 ///
-/// An empty value is the same as an absent one, and so are the words that scripts send for
-/// "nothing" (`undefined`, `null`). The first of several equal names wins, the query string before
-/// the body.
+/// An empty value counts as absent, and so do the words that scripts send for "nothing"
+/// (`undefined`, `null`). The first of several equal names wins, the query string before the body.
 struct Parameters: Sendable {
     private struct Entry {
         var name: String
         var value: String
     }
 
-    /// The most parameters in one request; further ones are refused.
+    /// Maximum number of parameters in a request; more are refused.
     static let countLimit = 256
 
-    /// There are few of them, and comparing names costs less than hashing them.
+    /// A list: there are few entries, and comparing names costs less than hashing them.
     private var entries: [Entry] = []
-    /// Whether names with an empty value, or none, count.
+    /// Whether names with an empty value, or without one, count.
     private let keepsEmpty: Bool
-    /// What of the past the caller may see; until that is decided, no past is asked.
+    /// Visibility of the past for the caller; until it is set, requests about the past fail.
     var sight = PastSight.undecided
-    /// Whether the caller is told what is wrong inside: what other servers said, why a layer is not
+    /// Whether the caller sees internal details: errors of other servers, reasons for layers not
     /// loaded.
     var showsInside = false
-    /// The names that the route of the request has; nil where any may be read.
+    /// Parameter names declared by the route; nil where any may be read.
     var declaredNames: Set<String>?
-    /// When the request came.
+    /// Time of the request.
     private let moment = Timestamp(microseconds: WallClock.microseconds())
 
-    /// Reads `application/x-www-form-urlencoded` text; throws `tooLarge`.
+    /// Parses `application/x-www-form-urlencoded` text; throws `tooLarge`.
     init(
         query: some Collection<UInt8>, form: some Collection<UInt8>, keepsEmpty: Bool = false
     ) throws(Failure) {
@@ -52,7 +51,7 @@ struct Parameters: Sendable {
         }
     }
 
-    /// The value, or nil when it is absent, empty or stands for nothing.
+    /// The value; nil when it is absent, empty or a word for nothing.
     subscript(name: String) -> String? {
         guard let value = entry(name)?.value, !value.isEmpty, value != "undefined",
             value != "null"
@@ -60,19 +59,19 @@ struct Parameters: Sendable {
         return value
     }
 
-    /// The names, in the order they came.
+    /// The names, in order of appearance.
     var names: [String] { entries.map(\.name) }
 
-    /// The value as it came, also where it stands for nothing elsewhere; nil when absent.
+    /// The raw value, including words for nothing; nil when absent.
     func text(_ name: String) -> String? { entry(name)?.value }
 
-    /// What does not belong into a link that a page shows.
+    /// Parameters that must not appear in a page's links.
     static let secrets = ["token", "username", "password", "csrf"]
 
-    /// The query of a URL that asks the same but for one parameter, which it sets, or leaves out
-    /// where the value is nil; the names in the order they came.
+    /// The query of a URL that repeats the request with one parameter replaced, or omitted if the
+    /// value is nil; the names in order of appearance.
     ///
-    /// What is secret is left out, unless the client, who sent it, is to send it again.
+    /// Secrets are omitted, unless the link goes back to the client that sent them.
     func query(setting name: String, to value: String?, keepsSecrets: Bool = false) -> String {
         let left = keepsSecrets ? [name] : Self.secrets + [name]
         let others = entries.filter { entry in
@@ -83,7 +82,7 @@ struct Parameters: Sendable {
         }.joined(separator: "&")
     }
 
-    /// Every byte but letters, digits and `-._~,:` as `%XX`.
+    /// Percent-encodes every byte but letters, digits and `-._~,:`.
     static func encode(_ text: String) -> String {
         var result: [UInt8] = []
         for byte in text.utf8 {
@@ -102,7 +101,7 @@ struct Parameters: Sendable {
         return String(decoding: result, as: UTF8.self)
     }
 
-    /// In programs for tests, traps for a name that the route does not declare.
+    /// In test builds, traps for a name that the route does not declare.
     private func entry(_ name: String) -> Entry? {
         assert(
             declaredNames?.contains(name.lowercased()) ?? true,
@@ -133,10 +132,11 @@ struct Parameters: Sendable {
         }
     }
 
-    /// Where a value ends that is JSON as it is, with quotes and brackets that are not encoded; nil
-    /// for every other.
+    /// The end of a value that is unencoded JSON, with its quotes and brackets; nil for any other
+    /// value.
     ///
-    /// Newer QGIS sends features that way. Such JSON may hold `&`, `+` and `%` in its texts.
+    /// Recent QGIS versions send features that way. The strings of such JSON may contain `&`, `+`
+    /// and `%`.
     private static func rawJSONEnd(_ bytes: ArraySlice<UInt8>) -> Int? {
         guard let first = bytes.first, first == UInt8(ascii: "[") || first == UInt8(ascii: "{")
         else { return nil }
@@ -168,10 +168,9 @@ struct Parameters: Sendable {
         return nil
     }
 
-    /// Undoes `%XX`, `%uXXXX` and `+`; a `%` before anything else stands for itself, as browsers
-    /// take it.
+    /// Decodes `%XX`, `%uXXXX` and `+`; any other `%` stands for itself, as in browsers.
     ///
-    /// Bytes that are not UTF-8 are Windows-1252.
+    /// Bytes that are not UTF-8 are decoded as Windows-1252.
     static func decode(_ bytes: some Collection<UInt8>) -> String {
         var result: [UInt8] = []
         result.reserveCapacity(bytes.count)
@@ -192,13 +191,13 @@ struct Parameters: Sendable {
         return text(result)
     }
 
-    /// UTF-8, or else Windows-1252.
+    /// Decodes UTF-8, or else Windows-1252.
     static func text(_ bytes: [UInt8]) -> String {
         String(validating: bytes, as: UTF8.self)
             ?? String(decoding: Windows1252.utf8(bytes), as: UTF8.self)
     }
 
-    /// What an escape at the beginning stands for, and its length; nil where there is none.
+    /// The bytes of an escape at the beginning, and its length; nil without one.
     static func escape(_ bytes: ArraySlice<UInt8>) -> (bytes: [UInt8], length: Int)? {
         guard bytes.first == UInt8(ascii: "%") else { return nil }
         if let byte = number(bytes.dropFirst().prefix(2), digitCount: 2) {
@@ -214,7 +213,7 @@ struct Parameters: Sendable {
         return (Array(Character(Unicode.Scalar(unit) ?? "\u{FFFD}").utf8), 6)
     }
 
-    /// The unit of UTF-16 in `%uXXXX`, which JavaScript's `escape` writes.
+    /// The UTF-16 code unit of `%uXXXX`, as JavaScript's `escape` writes it.
     private static func unit(_ bytes: ArraySlice<UInt8>) -> UInt32? {
         guard bytes.starts(with: "%u".utf8) else { return nil }
         return number(bytes.dropFirst(2).prefix(4), digitCount: 4)
@@ -241,9 +240,9 @@ struct Parameters: Sendable {
     }
 }
 
-// Typed access; every sentence names the parameter and what was expected.
+// Typed access; every error names the parameter and the expected form.
 extension Parameters {
-    /// The value, or a failure that says it is missing.
+    /// The value; throws a failure if it is missing.
     func required(_ name: String) throws(Failure) -> String {
         guard let value = self[name] else {
             throw Failure(.invalidParameter, "parameter '\(name)' is missing")
@@ -251,13 +250,13 @@ extension Parameters {
         return value
     }
 
-    /// A WHERE clause as it is asked when the request came; nil when absent.
+    /// A WHERE clause with the request's time substituted; nil when absent.
     func clause(_ name: String) -> String? { self[name].map(asked) }
 
-    /// The clause with the moment at which the request came in it, where it asks for that.
+    /// The clause with the request's time substituted where it refers to the current time.
     func asked(_ clause: String) -> String { WhereClause.dated(clause, at: moment) }
 
-    /// A number that is finite; nil when absent.
+    /// A finite number; nil when absent.
     func number(_ name: String) throws(Failure) -> Double? {
         guard let text = self[name] else { return nil }
         guard let value = Self.number(text) else {
@@ -276,7 +275,7 @@ extension Parameters {
         return value
     }
 
-    /// `timeout`: how long the client waits at most, in seconds; 15 when absent, at most 60.
+    /// `timeout`: the client's time limit in seconds; 15 by default, at most 60.
     func timeout() throws(Failure) -> Duration {
         guard let seconds = try number("timeout") else { return .seconds(15) }
         guard 0.001...60 ~= seconds else {
@@ -285,7 +284,7 @@ extension Parameters {
         return .milliseconds(Int64(seconds * 1_000))
     }
 
-    /// `maxAllowableOffset`: how far generalised geometries may be off; nil when absent or 0.
+    /// `maxAllowableOffset`: tolerance of generalised geometries; nil when absent or 0.
     func maxAllowableOffset() throws(Failure) -> Double? {
         let offset = try number("maxAllowableOffset")
         if let offset, offset < 0 {
@@ -294,7 +293,7 @@ extension Parameters {
         return offset == 0 ? nil : offset
     }
 
-    /// `true` or `false` in any letter case, or 1 or 0; the default when absent.
+    /// `true` or `false`, case-insensitively, or 1 or 0; the default when absent.
     func flag(_ name: String, default value: Bool) throws(Failure) -> Bool {
         guard let text = self[name] else { return value }
         switch text.lowercased() {
@@ -342,7 +341,7 @@ extension Parameters {
 }
 
 extension String {
-    /// Whether it is the same text, letter case of ASCII apart.
+    /// Whether the texts are equal, ignoring the case of ASCII letters.
     func isEqualIgnoringCase(_ other: String) -> Bool {
         guard utf8.count == other.utf8.count else { return false }
         var others = other.utf8.makeIterator()
@@ -352,7 +351,7 @@ extension String {
 }
 
 extension UInt8 {
-    /// An ASCII capital as a small letter, everything else as it is.
+    /// An ASCII capital in lower case, everything else unchanged.
     var lowercase: UInt8 {
         UInt8(ascii: "A")...UInt8(ascii: "Z") ~= self ? self | 0x20 : self
     }

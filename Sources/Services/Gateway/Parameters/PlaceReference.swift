@@ -7,10 +7,10 @@ internal import EsriForms
 internal import Geometry
 internal import PROJ
 
-/// A spatial reference in which a geocode server takes and gives places, which it knows in degrees:
-/// any that PROJ knows.
+/// A spatial reference of a geocode server's input and output, which works in degrees: any that
+/// PROJ supports.
 ///
-/// WGS 84 and Web Mercator go by formula; making any other costs about a millisecond.
+/// WGS 84 and Web Mercator are closed-form; any other costs about a millisecond to set up.
 struct PlaceReference {
     private enum Way {
         case formula(OutputReference)
@@ -23,10 +23,10 @@ struct PlaceReference {
     private let way: Way
     private let name: String
 
-    /// Sides of a rectangle are cut into so many pieces before they are projected.
+    /// Number of pieces of each side of a rectangle for its projection.
     private static let pieces = 16
 
-    /// Throws `invalidParameter`, naming the parameter, for a reference that PROJ does not know.
+    /// Throws `invalidParameter`, naming the parameter, for a reference unknown to PROJ.
     init(_ reference: SpatialReference, name: String) throws(Failure) {
         value = reference
         self.name = name
@@ -41,12 +41,12 @@ struct PlaceReference {
         }
     }
 
-    /// Reads `outSR`; 4326 when absent.
+    /// Parses `outSR`; 4326 when absent.
     init(_ parameters: Parameters) throws(Failure) {
         try self.init(try SpatialReference(parameters, Known.outSR.name) ?? .wgs84, name: "outSR")
     }
 
-    /// From longitude and latitude; nil where they have no place in this reference.
+    /// From longitude and latitude; nil outside the domain of this reference.
     func project(_ degrees: Coordinate) -> Coordinate? {
         switch way {
         case .formula(let formula): formula.project(degrees)
@@ -54,13 +54,14 @@ struct PlaceReference {
         }
     }
 
-    /// The envelope of what of a rectangle in degrees has a place here; nil where nothing has.
+    /// The envelope of the part of a rectangle in degrees that can be projected; nil without such a
+    /// part.
     func project(_ degrees: Envelope) -> Envelope? {
         if case .formula(let formula) = way { return formula.project(degrees) }
         return Self.around(degrees) { project($0) }
     }
 
-    /// To longitude and latitude; throws `invalidParameter` for what has no place there.
+    /// To longitude and latitude; throws `invalidParameter` outside the domain.
     func unproject(_ coordinate: Coordinate) throws(Failure) -> Coordinate {
         switch way {
         case .formula(let formula): return formula.unproject(coordinate)
@@ -71,8 +72,8 @@ struct PlaceReference {
         }
     }
 
-    /// The envelope in degrees of what of a rectangle has a place there; throws `invalidParameter`
-    /// where nothing has.
+    /// The envelope in degrees of the part of a rectangle within the domain; throws
+    /// `invalidParameter` without such a part.
     func unproject(_ extent: Envelope) throws(Failure) -> Envelope {
         if case .formula(let formula) = way { return formula.unproject(extent) }
         guard let degrees = Self.around(extent, { try? unproject($0) }) else {
@@ -100,7 +101,7 @@ struct PlaceReference {
 }
 
 extension JSONWriter {
-    /// Writes `x` and `y`, `"NaN"` where the place has none in the reference, as ArcGIS writes it.
+    /// Writes `x` and `y`; `"NaN"` outside the domain of the reference, as ArcGIS writes it.
     mutating func position(_ location: Coordinate, in reference: PlaceReference) {
         guard let projected = reference.project(location) else {
             for axis in ["x", "y"] { member(axis, "NaN") }

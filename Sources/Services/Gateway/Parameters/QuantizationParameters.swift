@@ -5,9 +5,10 @@ internal import CairnModel
 internal import Geometry
 
 extension QueryQuantization {
-    /// Reads Esri's `quantizationParameters`,
+    /// Parses Esri's `quantizationParameters`; nil when absent.
+    ///
     /// `{"mode":"view","originPosition":"upperLeft","tolerance":1.5,"extent":{…}}` with every
-    /// member optional; nil when absent.
+    /// member optional.
     init?(_ parameters: Parameters) throws(Failure) {
         let name = "quantizationParameters"
         guard let text = parameters[name] else { return nil }

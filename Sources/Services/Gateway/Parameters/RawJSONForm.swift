@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-/// JSON that stands in a form with quotes and brackets that are not encoded.
+/// JSON in a form whose quotes and brackets are not percent-encoded.
 ///
-/// QGIS since 3.28.3 percent-encodes the texts in it and nothing around them; scripts encode
-/// nothing. Texts are encoded where there is a `%`, each begins an escape, and no text but a
-/// member's name has a blank or a byte beyond ASCII, which an encoder would not leave.
+/// QGIS since 3.28.3 percent-encodes the strings in it and nothing around them; scripts encode
+/// nothing. Strings count as encoded if there is a `%`, each `%` begins an escape, and no string
+/// but a member's name has a blank or a byte beyond ASCII, which an encoder would not leave.
 enum RawJSONForm {
-    /// The JSON with its texts as they were meant.
+    /// The JSON with its strings decoded.
     static func decode(_ slice: ArraySlice<UInt8>) -> String {
         let bytes = Array(slice)
         guard bytes.contains(UInt8(ascii: "%")) else { return Parameters.text(bytes) }
@@ -26,7 +26,7 @@ enum RawJSONForm {
         return Parameters.text(result + bytes[place...])
     }
 
-    /// Where the texts lie, without their quotes; members' names are left out.
+    /// Ranges of the strings without their quotes; members' names are omitted.
     private static func texts(_ bytes: [UInt8]) -> [Range<Int>] {
         var found: [Range<Int>] = []
         var place = 0
@@ -51,7 +51,7 @@ enum RawJSONForm {
         return true
     }
 
-    /// A text as JSON demands it: quotes and control characters that stand in it bare are escaped.
+    /// A valid JSON string: unescaped quotes and control characters are escaped.
     private static func escaped(_ text: [UInt8]) -> [UInt8] {
         var result: [UInt8] = []
         var isEscaped = false

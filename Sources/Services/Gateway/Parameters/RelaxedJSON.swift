@@ -3,7 +3,7 @@
 
 internal import CairnModel
 
-/// A JSON value as clients write it in parameters.
+/// A JSON value in the relaxed syntax of clients.
 enum RelaxedValue: Hashable, Sendable {
     case null
     case bool(Bool)
@@ -12,7 +12,7 @@ enum RelaxedValue: Hashable, Sendable {
     case array([RelaxedValue])
     case object([String: RelaxedValue])
 
-    /// The member of that name; nil when there is none or this is no object.
+    /// The member of that name; nil if it is absent or this is not an object.
     subscript(name: String) -> RelaxedValue? {
         guard case .object(let members) = self else { return nil }
         return members[name]
@@ -25,13 +25,13 @@ enum RelaxedValue: Hashable, Sendable {
     }
 }
 
-/// Reads JSON the way GIS clients write it: keys may be unquoted or in single quotes
-/// (`{x: -181081.0, y: 6714729.0}`), strings may be in single quotes.
+/// Parses JSON in the relaxed syntax of GIS clients: keys may be unquoted or in single quotes (`{x:
+/// -181081.0, y: 6714729.0}`), strings may be in single quotes.
 ///
-/// Bounded: ``depthLimit`` levels, and no more values than bytes. Any bytes are answered with a
-/// value or a `Failure`.
+/// Bounded: ``depthLimit`` levels, and no more values than bytes. Any input results in a value or a
+/// `Failure`.
 struct RelaxedJSON {
-    /// The deepest nesting of arrays and objects.
+    /// Maximum nesting of arrays and objects.
     static let depthLimit = 16
 
     private let bytes: [UInt8]
@@ -39,7 +39,7 @@ struct RelaxedJSON {
 
     private init(_ text: String) { bytes = Array(text.utf8) }
 
-    /// Parses the whole text; throws `invalidParameter` with the byte offset of the fault.
+    /// Parses the whole text; throws `invalidParameter` with the byte offset of the error.
     static func parse(_ text: String) throws(Failure) -> RelaxedValue {
         var parser = RelaxedJSON(text)
         let value = try parser.value(depth: 0)
@@ -108,7 +108,7 @@ struct RelaxedJSON {
         return .array(elements)
     }
 
-    /// Letters, digits and what numbers and names are made of.
+    /// Letters, digits and the other characters of numbers and names.
     private mutating func word() -> String {
         let start = offset
         while let byte = next, Self.isWord(byte) { offset += 1 }

@@ -4,32 +4,31 @@
 internal import CairnModel
 internal import FoundationEssentials
 
-/// `FeatureServer/query`: Esri's parameters to one request for each of several layers, and their
-/// answers to one body.
+/// `FeatureServer/query`: converts Esri's parameters to a request for each layer, and merges the
+/// answers.
 struct ServiceQuery: Sendable {
-    /// The most layers of one request.
+    /// Maximum number of layers in a request.
     static let layerLimit = 100
-    /// The most bytes of the answers together.
+    /// Maximum total size of the answers in bytes.
     static let byteLimit = 64 << 20
-    /// Parameters of a layer's query that Esri's operation on the service does not have.
+    /// Parameters of a layer's query that Esri's operation on the service does not support.
     static let refused = [
         "where", "text", "objectIds", "outStatistics", "groupByFieldsForStatistics", "having",
         "orderByFields",
         "returnDistinctValues", "returnExtentOnly", "resultOffset", "resultRecordCount",
     ]
 
-    /// By rising number of the layer.
+    /// In ascending order of layer ids.
     let requests: [QueryRequest]
 
-    /// What is asked of one layer.
+    /// The query of one layer.
     private struct Definition {
         var layer: LayerID
         var clause: String?
         var outFields: String?
     }
 
-    /// Reads the parameters; throws `Failure` naming the one at fault, or the layer that is not
-    /// there.
+    /// Parses the parameters; throws `Failure` naming the offending one, or the missing layer.
     init(_ map: MapDescription, _ parameters: Parameters) throws(Failure) {
         for name in Self.refused where parameters[name] != nil {
             throw Failure(
@@ -63,7 +62,7 @@ struct ServiceQuery: Sendable {
         self.requests = requests
     }
 
-    /// Nil where no layer is named: all of them are meant.
+    /// Nil if no layer is named: all of them are queried.
     private static func definitions(_ text: String?) throws(Failure) -> [Definition]? {
         guard let text else { return nil }
         guard text.drop(while: \.isWhitespace).first == "[" else {

@@ -5,21 +5,21 @@ internal import CairnModel
 
 // Esri's parameters of time.
 extension Parameters {
-    /// Reads `at` (a sequence number or ISO 8601) or Esri's `historicMoment` (epoch milliseconds),
-    /// as the caller may see it; nil for now.
+    /// Parses `at` (a sequence number or ISO 8601) or Esri's `historicMoment` (epoch milliseconds),
+    /// within the caller's visibility; nil for the present.
     ///
-    /// Throws `internal` where it is not decided what the caller may see.
+    /// Throws `internal` before the visibility is set.
     func past() throws(Failure) -> SeenPast? {
         guard let moment = try asOf() else { return nil }
         switch sight {
         case .whole: return SeenPast(moment)
         case .from(let sequence): return SeenPast(moment, seenFrom: sequence)
         case .undecided:
-            throw Failure(.internal, "it is not decided what of the past may be seen")
+            throw Failure(.internal, "the visibility of the past was not determined")
         }
     }
 
-    /// Whether the past is asked for, well or badly.
+    /// Whether the request has a parameter about the past, valid or not.
     var asksPast: Bool { self[Known.at] != nil || self[Known.historicMoment] != nil }
 
     private func asOf() throws(Failure) -> AsOf? {
@@ -38,8 +38,8 @@ extension Parameters {
         return .time(Timestamp(microseconds: milliseconds * 1000))
     }
 
-    /// Reads Esri's `time`: `instant` or `from,to` in epoch milliseconds, `null` for an open bound;
-    /// nil for any time.
+    /// Parses Esri's `time`: `instant` or `from,to` in epoch milliseconds, `null` for an open
+    /// bound; nil for any time.
     func time() throws(Failure) -> TimeExtent? {
         guard let text = self[Known.time], text.lowercased() != "false" else { return nil }
         let bounds = text.split(separator: ",", omittingEmptySubsequences: false).map {
@@ -55,7 +55,7 @@ extension Parameters {
         return time.start == nil && time.end == nil ? nil : time
     }
 
-    /// Milliseconds that a calendar reaches; nil for other text.
+    /// Milliseconds within the range of a calendar; nil for other text.
     private static func moment(_ text: String) -> Int64? {
         guard let number = number(text), number == number.rounded(),
             abs(number) <= 8_640_000_000_000_000
@@ -63,7 +63,7 @@ extension Parameters {
         return Int64(number)
     }
 
-    /// Reads `timeRelation`, `esriTimeRelationOverlaps` and so on in any letter case.
+    /// Parses `timeRelation`, `esriTimeRelationOverlaps` and so on, case-insensitively.
     func timeRelation() throws(Failure) -> TimeRelation {
         guard let text = self[Known.timeRelation] else { return .overlaps }
         let wanted = text.lowercased()
@@ -96,7 +96,7 @@ extension Parameters {
 }
 
 extension LayerTimeOptions {
-    /// Nil where a member has another type or unit than Esri's.
+    /// Nil if a member has a type or unit other than Esri's.
     fileprivate init?(_ json: RelaxedValue) {
         guard case .object(let members) = json else { return nil }
         self.init()

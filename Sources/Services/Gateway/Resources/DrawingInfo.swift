@@ -6,10 +6,10 @@ internal import EsriForms
 internal import FoundationEssentials
 internal import Rendering
 
-// How a layer is drawn, as Esri's bodies have it: `drawingInfo` and the legend.
+// Symbology of a layer in Esri's bodies: `drawingInfo` and the legend.
 extension LayerDescription {
-    /// The renderer that pictures of the map are drawn with; nil for a layer without features of
-    /// one kind for which nobody has chosen one.
+    /// The renderer used for pictures of the map; nil for a layer without one whose features are
+    /// not of a single kind.
     private var shownRenderer: FeatureRenderer? {
         if let renderer = shownDrawing?.renderer { return renderer }
         return properties?.geometryType.map {
@@ -17,7 +17,7 @@ extension LayerDescription {
         }
     }
 
-    /// Writes `drawingInfo`, where there is anything to say.
+    /// Writes `drawingInfo`, unless it is empty.
     func writeDrawing(to json: inout JSONWriter) {
         guard let renderer = shownRenderer else { return }
         json.member("drawingInfo") { json in
@@ -31,8 +31,8 @@ extension LayerDescription {
         }
     }
 
-    /// Writes the array of a legend's entries, pictures included: those given, else of the symbols
-    /// with which the layer is drawn.
+    /// Writes a legend's entries with their images: the given ones, else those of the layer's
+    /// symbols.
     func writeLegend(_ asked: [LegendEntry]?, to json: inout JSONWriter) {
         json.member("legend", array: (asked ?? ownLegend).enumerated()) { json, entry in
             json.object { json in
@@ -49,7 +49,7 @@ extension LayerDescription {
     private var ownLegend: [LegendEntry] {
         let side = LegendEntry.symbolSide
         if case .tiles(let source) = kind.source, source.isTemplate, loadStatus == .loaded {
-            // Nobody says what is on the tiles: a square of no colour in particular.
+            // The content of tiles is unknown: a square in neutral grey.
             let picture = SymbolPicture.png([LayerSymbol.Color(225, 225, 225)], side: side)
             return [LegendEntry(label: "", png: picture ?? [])].compactMap { $0 }
         }
@@ -61,7 +61,7 @@ extension LayerDescription {
 }
 
 extension JSONWriter {
-    /// Writes a member that has its own JSON, which must not hold NaN or infinity.
+    /// Writes a member encoded as JSON, which must not contain NaN or infinity.
     fileprivate mutating func member(_ name: String, encoded value: some Encodable) {
         key(name)
         if let text = try? CairnJSON.encode(value) { json(text) } else { null() }

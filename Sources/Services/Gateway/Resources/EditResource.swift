@@ -7,26 +7,26 @@ internal import EsriForms
 internal import Geometry
 internal import Platform
 
-/// What is done to the features of a layer.
+/// An operation on the features of a layer.
 enum EditOperation: Hashable {
     case add, update, delete, apply
 }
 
-/// `FeatureServer/{id}/addFeatures` and the like: Esri's parameters to edits, and what came of them
-/// back.
+/// `FeatureServer/{id}/addFeatures` and similar: converts Esri's parameters to edits, and their
+/// results to bodies.
 enum EditResource {
-    /// What is asked of one layer.
+    /// The edits of one layer.
     struct Request {
         var edits: FeatureEdits
-        /// Whether the answer says when it was.
+        /// Whether the answer includes the moment of the edit.
         var returnsMoment = false
-        /// Whether the answer to a deletion has a line for each feature.
+        /// Whether the answer to a deletion lists each feature.
         var returnsDeletions = true
-        /// Features to delete beside those named; nil for none.
+        /// Query of features to delete beside the listed ones; nil for none.
         var deletion: QueryRequest?
     }
 
-    /// Reads the parameters of an operation; throws `Failure` naming the one at fault.
+    /// Parses the parameters of an operation; throws `Failure` naming the offending one.
     static func request(
         _ operation: EditOperation, map: MapName, layer: LayerID, _ parameters: Parameters
     ) throws(Failure) -> Request {
@@ -66,7 +66,7 @@ enum EditResource {
             returnsDeletions: returnsDeletions || operation != .delete, deletion: deletion)
     }
 
-    /// Reads `edits` of the whole service: `[{"id":0,"adds":[…],"updates":[…],"deletes":[…]}]`.
+    /// Parses `edits` of the whole service: `[{"id":0,"adds":[…],"updates":[…],"deletes":[…]}]`.
     static func requests(_ parameters: Parameters) throws(Failure) -> [LayerFeatureEdits] {
         let name = "edits"
         let isAtomic = try parameters.flag(Known.rollbackOnFailure)
@@ -93,7 +93,7 @@ enum EditResource {
         return requests
     }
 
-    /// The object ids that a query answered.
+    /// The object ids in the answer to a query.
     static func ids(ofAnswer body: [UInt8]) throws(Failure) -> [Int64] {
         let answer = try RelaxedJSON.parse(String(decoding: body, as: UTF8.self))
         return try ids(answer["objectIds"] ?? .null, "objectIds")
@@ -154,11 +154,11 @@ enum EditResource {
         _ item: RelaxedValue, isUpdate: Bool, into draft: inout FeatureDraft
     ) throws(Failure) {
         if case .object(let members)? = item["attributes"] {
-            // Sorted, because a fault is to be told the same way each time.
+            // Sorted, so that errors are deterministic.
             for name in members.keys.sorted() {
                 let value = try attribute(name, members[name] ?? .null)
                 if name.isEqualIgnoringCase(Dataset.objectIDField) {
-                    // What a client says of a new feature's id does not matter.
+                    // A new feature's id is ignored.
                     if isUpdate { draft.id = try objectID(value) }
                 } else {
                     draft.attributes.entries.append(.init(name: name, value: value))
@@ -178,7 +178,7 @@ enum EditResource {
         }
     }
 
-    /// Whole numbers also as text; nil where none is given.
+    /// An integer, also as text; nil if absent.
     private static func objectID(_ value: AttributeValue) throws(Failure) -> Int64? {
         let found: String
         switch value {
@@ -289,7 +289,7 @@ enum EditResource {
         }
     }
 
-    /// Esri's numbers for edits that were not done.
+    /// Esri's error numbers for refused edits.
     private static func code(_ code: Failure.Code) -> Int {
         switch code {
         case .notFound: 1019

@@ -6,12 +6,13 @@ internal import EsriForms
 internal import FoundationEssentials
 internal import Geometry
 
-/// `MapServer/export`: Esri's parameters to a request, a picture or its description to Esri's body.
+/// `MapServer/export`: converts Esri's parameters to a request, a picture or its description to
+/// Esri's body.
 enum ExportResource {
-    /// Parameters of Esri's that would change the answer and are not carried out.
+    /// Esri's parameters that would change the answer and are not supported.
     static let refused = ["dynamicLayers", "mapRangeValues", "layerRangeValues"]
 
-    /// Reads the parameters but `f`; throws `Failure` naming the one at fault.
+    /// Parses all parameters but `f`; throws `Failure` naming the offending one.
     static func request(map: MapName, _ parameters: Parameters) throws(Failure) -> ExportRequest {
         for name in refused where parameters[name] != nil {
             throw Failure(.invalidParameter, "parameter '\(name)' is not supported")
@@ -78,7 +79,7 @@ enum ExportResource {
 }
 
 extension GatewayService {
-    /// The picture, or where it is; throws `Failure` for what cannot be drawn.
+    /// The picture, or its URL; throws `Failure` when it cannot be drawn.
     func export(_ call: Call) async throws(Failure) -> GatewayResponse {
         let (parameters, asked) = (call.parameters, call.request)
         var request = try ExportResource.request(
@@ -96,8 +97,8 @@ extension GatewayService {
         var head = try await backend.ask(.export, request, within: limit).head
         head.missing = head.missing?.shown(parameters)
         let path = String(decoding: asked.path, as: UTF8.self)
-        // Esri's own are names of files: esri-leaflet puts "?token=…" behind them, which is then
-        // the value of nothing.
+        // Esri's URLs are file names: esri-leaflet appends "?token=…", which then belongs to no
+        // parameter.
         let href =
             (asked.origin ?? "") + path + "?"
             + parameters.query(setting: "f", to: "image", keepsSecrets: true)
@@ -110,11 +111,11 @@ extension GatewayService {
 }
 
 extension [LayerFailure] {
-    /// A list of RFC 8941: each layer's number with the failure's code, `3;reason=timedOut`; the
-    /// first hundred.
+    /// A structured list (RFC 8941) of each layer's number with the failure's code,
+    /// `3;reason=timedOut`; the first hundred.
     var structuredText: String {
         prefix(100).map { failure in
-            // Codes of newer peers are any text.
+            // Codes of newer peers may be any text.
             let token = failure.error.code.rawValue.filter {
                 $0.isASCII && ($0.isLetter || $0.isNumber)
             }
@@ -124,8 +125,8 @@ extension [LayerFailure] {
 }
 
 extension DrawnLayers {
-    /// Reads Esri's `layers`: `show`, `hide`, `include` or `exclude`, then `:` and layer ids with
-    /// commas; without ids, and without the parameter, what is visible.
+    /// Parses Esri's `layers`: `show`, `hide`, `include` or `exclude`, then `:` and layer ids with
+    /// commas; without ids, or without the parameter, the visible layers.
     init(parsing text: String?) throws(Failure) {
         self.init()
         guard let text else { return }
@@ -133,7 +134,7 @@ extension DrawnLayers {
         let word = parts[0].filter { $0 != " " }.lowercased()
         let list = parts.count == 2 ? parts[1].split(separator: ",") : []
         let names = list.map { $0.filter { $0 != " " } }.filter { !$0.isEmpty }
-        // Clients that want to see nothing of a map ask for layer -1.
+        // Clients that hide all layers of a map send layer -1.
         let ids = names.compactMap { LayerID($0) }.filter { -1...Int(Int32.max) ~= $0 }
         guard let option = Option(rawValue: word), ids.count == names.count, ids.count <= 10_000
         else {

@@ -4,17 +4,18 @@
 internal import CairnModel
 internal import EsriForms
 
-/// `…/{id}/{objectId}` of either service of a map: the answer to a query for one object id as
-/// Esri's feature resource.
+/// `…/{id}/{objectId}` of either service of a map: converts the answer to a query for one object id
+/// to Esri's feature resource.
 enum FeatureResource {
-    // A quote within a text is escaped, so no value of an attribute holds these.
+    // Quotes within strings are escaped, so no attribute's value contains these.
     private static let features = Array(#""features":["#.utf8)
     private static let geometry = Array(#""geometry":{"#.utf8)
     private static let end = Array("]}".utf8)
 
-    /// `{"feature":{…}}`, whose geometry says its reference; nil where the answer has no feature.
+    /// `{"feature":{…}}`, whose geometry includes its reference; nil for an answer without a
+    /// feature.
     ///
-    /// Throws `corrupt` when it is no answer to a query for features.
+    /// Throws `corrupt` for anything but an answer to a query for features.
     static func body(_ answer: [UInt8]) throws(Failure) -> [UInt8]? {
         guard let start = place(of: features, in: answer[...]), answer.suffix(2) == end[...],
             case let head = answer[..<start] + end, let tree = JSONTree(Array(head))
@@ -41,7 +42,7 @@ enum FeatureResource {
         return json.bytes
     }
 
-    /// Where the bytes after the first of these begin.
+    /// Index after the first occurrence of these bytes.
     private static func place(of mark: [UInt8], in bytes: ArraySlice<UInt8>) -> Int? {
         var rest = bytes
         while let quote = rest.firstIndex(of: mark[0]) {

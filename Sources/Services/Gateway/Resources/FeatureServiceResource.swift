@@ -4,8 +4,7 @@
 internal import CairnModel
 internal import EsriForms
 
-// `FeatureServer`: the layers of a map that can be queried, under the numbers they have in
-// `MapServer`.
+// `FeatureServer`: the queryable layers of a map, with the same ids as in `MapServer`.
 extension MapServiceResource {
     private var featureLayers: [LayerDescription] { topFirst.filter(\.isFeatureLayer) }
 
@@ -52,10 +51,10 @@ extension MapServiceResource {
         return try layer(id, isFeatureService: true)
     }
 
-    /// What a layer that takes edits is capable of.
+    /// Capabilities of an editable layer.
     static let editCapabilities = "Query,Create,Update,Delete,Editing"
 
-    /// Writes what a layer of the feature service tells of edits.
+    /// Writes a layer's members about edits.
     func writeEditing(of layer: LayerDescription, to json: inout JSONWriter) {
         let isEditable = layer.isEditable
         json.member("allowGeometryUpdates", isEditable)
@@ -79,10 +78,10 @@ extension MapServiceResource {
         }
     }
 
-    /// What clients compare word for word.
+    /// Compared verbatim by clients.
     static let queryFormats = "JSON, geoJSON"
 
-    /// Writes what a layer tells of queries.
+    /// Writes a layer's members about queries.
     func writeQueryCapabilities(of layer: LayerDescription, to json: inout JSONWriter) {
         let isQueried = layer.isFeatureLayer && layer.isQueryable
         json.member("supportsStatistics", isQueried)
@@ -108,8 +107,8 @@ extension MapServiceResource {
 }
 
 extension LayerDescription {
-    /// Whether it is served as a layer of features: an imported dataset, graphics of one kind, or a
-    /// layer of features of another server that lets it be queried, as far as that is known.
+    /// Whether it is served as a feature layer: an imported dataset, graphics of one kind, or a
+    /// remote feature layer that is, as far as is known, queryable.
     var isFeatureLayer: Bool {
         switch kind {
         case .layer(.dataset): true

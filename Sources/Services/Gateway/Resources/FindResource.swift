@@ -3,19 +3,19 @@
 
 internal import CairnModel
 
-/// `MapServer/find`: Esri's parameters to a request.
+/// `MapServer/find`: converts Esri's parameters to a request.
 enum FindResource {
-    /// Parameters of Esri's that would change the answer and are not carried out.
+    /// Esri's parameters that would change the answer and are not supported.
     static let refused = ["dynamicLayers"]
-    /// The most layers and fields a request names.
+    /// Maximum number of layers and fields in a request.
     private static let nameLimit = 10_000
 
-    /// Reads the parameters; throws `Failure` naming the one at fault.
+    /// Parses the parameters; throws `Failure` naming the offending one.
     static func request(map: MapName, _ parameters: Parameters) throws(Failure) -> FindRequest {
         for name in refused where parameters[name] != nil {
             throw Failure(.invalidParameter, "parameter '\(name)' is not supported")
         }
-        // As it came: a feature may be called what stands for nothing elsewhere.
+        // The raw value: a feature may be named like one of the words for nothing.
         guard let text = parameters.text(Known.searchText.name) else {
             throw Failure(.invalidParameter, "parameter 'searchText' is missing")
         }

@@ -4,21 +4,21 @@
 internal import CairnModel
 internal import EsriForms
 
-/// `geocodeAddresses`: where many addresses are, one answer for each, in their order.
+/// `geocodeAddresses`: locates many addresses, one answer for each, in order.
 struct GeocodeBatch: Sendable {
-    /// The most records of one request (Esri's `MaxBatchSize`).
+    /// Maximum number of records in a request (Esri's `MaxBatchSize`).
     static let recordLimit = 1_000
-    /// How many records are asked for at once.
+    /// Number of concurrent lookups.
     static let concurrencyLimit = 8
 
-    /// What became of a record that was asked for.
+    /// The outcome of a record's lookup.
     typealias Outcome = Result<GeocodeAnswer, Failure>
 
-    /// One address.
+    /// An address of the batch.
     struct Record: Sendable {
-        /// `OBJECTID`, which its answer has as `ResultID`.
+        /// `OBJECTID`, repeated in the answer as `ResultID`.
         var id: Int64
-        /// Nil where it says nothing to look for.
+        /// Nil for an empty address.
         var request: GeocodeRequest?
     }
 
@@ -26,7 +26,7 @@ struct GeocodeBatch: Sendable {
 
     private static let form = #"{"records":[{"attributes":{"OBJECTID":1,"SingleLine":"Paris"}}]}"#
 
-    /// Reads the parameters; throws `Failure` naming the record at fault.
+    /// Parses the parameters; throws `Failure` naming the offending record.
     init(locator: String, _ parameters: Parameters) throws(Failure) {
         let text = try parameters.required(Known.addresses)
         let json: RelaxedValue
@@ -57,7 +57,7 @@ struct GeocodeBatch: Sendable {
                 records.append(Record(id: id))
                 continue
             }
-            // Two, so that a tie is seen.
+            // Two candidates, to detect a tie.
             var request = GeocodeRequest(
                 locator: locator, singleLine: line,
                 countryCodes: GeocodeResource.countryCodes(attributes), maxLocations: 2)
@@ -74,7 +74,7 @@ struct GeocodeBatch: Sendable {
         self.records = records
     }
 
-    /// The attributes of a record, as if they were parameters.
+    /// The attributes of a record as parameters.
     private static func attributes(
         _ element: RelaxedValue, _ index: Int
     ) throws(Failure) -> Parameters {
@@ -100,7 +100,7 @@ struct GeocodeBatch: Sendable {
         return Parameters(texts)
     }
 
-    /// Asks for one record.
+    /// Looks up one record.
     static func outcome(
         of request: GeocodeRequest, from backend: any GatewayBackend,
         until end: ContinuousClock.Instant
@@ -113,11 +113,10 @@ struct GeocodeBatch: Sendable {
         }
     }
 
-    /// The answers by record; nil for records that say nothing, or nothing that a locator can look
-    /// for.
+    /// Answers by record; nil for empty records and for those that a locator cannot process.
     ///
-    /// Throws why the batch ended, and the first refusal where every record that was asked for was
-    /// refused: then it is about what all have in common.
+    /// Throws the failure that ended the batch, or the first refusal if every record was refused:
+    /// then the cause is common to all.
     func answers(_ outcomes: [Outcome?]) throws(Failure) -> [GeocodeAnswer?] {
         if case .failure(let failure)?? = outcomes.first(where: { $0?.endsTheBatch == true }) {
             throw failure
@@ -139,7 +138,7 @@ struct GeocodeBatch: Sendable {
 
     /// Writes `{"spatialReference":…,"locations":[…]}`.
     ///
-    /// What was not found has neither a location nor an extent.
+    /// Records without a match have neither a location nor an extent.
     func body(
         _ answers: [GeocodeAnswer?], outFields: OutFields, in reference: PlaceReference
     ) -> [UInt8] {
@@ -195,7 +194,7 @@ struct GeocodeBatch: Sendable {
 }
 
 extension GeocodeBatch.Outcome {
-    /// Whether it is no word about this record alone.
+    /// Whether the failure concerns more than this record.
     var endsTheBatch: Bool {
         guard case .failure(let failure) = self else { return false }
         return failure.code != .invalidParameter && failure.code != .tooLarge

@@ -5,7 +5,7 @@ internal import CairnModel
 internal import EsriForms
 
 extension JSONWriter {
-    /// The members of ``Explanation``, as the command line writes them.
+    /// The members of ``Explanation``, as in the command line's output.
     mutating func explanation(_ explanation: Explanation) {
         member("words", array: explanation.words) { json, words in
             json.object { json in

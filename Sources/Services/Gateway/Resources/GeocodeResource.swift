@@ -7,20 +7,20 @@ internal import Geometry
 
 /// `GeocodeServer` and its three operations.
 enum GeocodeResource {
-    /// The most candidates one answer holds.
+    /// Maximum number of candidates in an answer.
     static let candidateLimit = 50
-    /// The most suggestions one answer holds.
+    /// Maximum number of suggestions in an answer.
     static let suggestionLimit = 15
 
     // MARK: Root
 
-    /// The locator's own page.
+    /// The locator's root resource.
     static func root(_ locator: LocatorPublished) -> [UInt8] {
         var json = JSONWriter()
         json.object { json in
             json.member("currentVersion", Catalog.version)
             json.member("serviceDescription", locator.name)
-            // Where the event does not say, as of locators built by earlier programs, it is absent.
+            // Absent if the event has none, as for locators built by earlier versions.
             if let attributions = locator.attributions, !attributions.isEmpty {
                 json.member("copyrightText", attributions.joined(separator: "; "))
             }
@@ -54,16 +54,16 @@ enum GeocodeResource {
         return json.bytes
     }
 
-    /// What `category` may be, in two levels.
+    /// The values of `category`, in two levels.
     private static let categories: [(name: String, below: [String])] = [
         (PlaceCategory.parent, PlaceCategory.populated.map(\.rawValue)),
         (PlaceCategory.pointOfInterest.rawValue, PlaceCategory.pointsOfInterest),
     ]
 
-    /// How many records clients are told to send at once.
+    /// Batch size recommended to clients.
     private static let suggestedBatchSize = 150
 
-    /// The parameters that together make an address, most local first.
+    /// The parameters that make up an address, most local first.
     static let addressFields = [
         "Address", "Address2", "Address3", "Neighborhood", "City", "Subregion", "Region", "Postal",
         "PostalExt", "CountryCode",
@@ -71,7 +71,7 @@ enum GeocodeResource {
 
     // MARK: findAddressCandidates
 
-    /// Reads the parameters of `findAddressCandidates`.
+    /// Parses the parameters of `findAddressCandidates`.
     static func request(
         locator: String, _ parameters: Parameters
     ) throws(Failure) -> GeocodeRequest {
@@ -97,15 +97,14 @@ enum GeocodeResource {
         return request
     }
 
-    /// The address in one line: `SingleLine`, or the fields it is given in; nil where there is
-    /// none.
+    /// The address in one line: `SingleLine`, or the address fields joined; nil without any.
     static func line(_ parameters: Parameters) -> String? {
         if let line = parameters[Known.singleLine] { return line }
         let parts = addressFields.dropLast().compactMap { parameters[$0] }
         return parts.isEmpty ? nil : parts.joined(separator: ", ")
     }
 
-    /// The parts of the address; nil where it comes in one line.
+    /// The parts of the address; nil if it is given in one line.
     static func fields(_ parameters: Parameters) -> AddressFields? {
         guard parameters[Known.singleLine] == nil, line(parameters) != nil else { return nil }
         func joined(_ names: String...) -> String? {
@@ -119,7 +118,7 @@ enum GeocodeResource {
             postal: joined("Postal", "PostalExt"))
     }
 
-    /// What limits and ranks the places of every operation on text.
+    /// Filters and ranking parameters of all operations on text.
     struct Filter {
         var countryCodes: [String]
         var categories: [String]?
@@ -128,7 +127,7 @@ enum GeocodeResource {
         var distanceMeters: Double?
         /// Nil unless it is false.
         var matchOutOfRange: Bool?
-        /// As the client writes it.
+        /// As sent by the client.
         var language: String?
     }
 
@@ -142,7 +141,7 @@ enum GeocodeResource {
             language: parameters[Known.langCode])
     }
 
-    /// ISO codes, with commas, of countries.
+    /// Comma-separated ISO codes of countries.
     static func countryCodes(_ parameters: Parameters) -> [String] {
         list(parameters[Known.sourceCountry] ?? parameters[Known.countryCode]) ?? []
     }
@@ -178,7 +177,7 @@ enum GeocodeResource {
 
     // MARK: suggest
 
-    /// Reads the parameters of `suggest`.
+    /// Parses the parameters of `suggest`.
     static func suggestRequest(
         locator: String, _ parameters: Parameters
     ) throws(Failure) -> SuggestRequest {
@@ -212,7 +211,7 @@ enum GeocodeResource {
 
     // MARK: reverseGeocode
 
-    /// Reads the parameters of `reverseGeocode`; the distance is 100 m unless given.
+    /// Parses the parameters of `reverseGeocode`; the distance is 100 m by default.
     static func reverseRequest(
         locator: String, _ parameters: Parameters
     ) throws(Failure) -> ReverseGeocodeRequest {
@@ -230,16 +229,16 @@ enum GeocodeResource {
         return request
     }
 
-    /// The keys of `address` that clients read unguarded; each is there, empty when unknown.
+    /// Keys of `address` that clients read unchecked; always present, empty when unknown.
     private static let addressKeys = [
         "Match_addr", "LongLabel", "ShortLabel", "Addr_type", "Type", "PlaceName", "AddNum",
         "Address", "Block", "Sector", "Neighborhood", "District", "City", "MetroArea", "Subregion",
         "Region", "Territory", "Postal", "PostalExt", "CountryCode",
     ]
 
-    /// Writes `{"address":…,"location":…}`, or the error that clients read as "nothing here".
+    /// Writes `{"address":…,"location":…}`, or the error that clients interpret as "nothing found".
     ///
-    /// `address` has its usual keys, whatever `outFields` says, and besides what that names.
+    /// `address` has its usual keys, whatever `outFields` is, and those that `outFields` names.
     static func body(
         _ answer: ReverseGeocodeAnswer, outFields: OutFields, in reference: PlaceReference
     ) -> [UInt8] {
@@ -260,7 +259,7 @@ enum GeocodeResource {
                     json.key(entry.name)
                     json.attribute(entry.value, isTyped: true)
                 }
-                // Not Esri's; absent unless it is so.
+                // Not Esri's; absent on the same side of the border.
                 if let meters = candidate.metersAcrossBorder {
                     json.member(Candidate.nearerAcrossBorder, meters)
                 }
@@ -290,7 +289,7 @@ enum GeocodeResource {
 
     // MARK: Shared
 
-    /// The words between commas; nil where there is none.
+    /// Comma-separated words; nil without any.
     private static func list(_ text: String?) -> [String]? {
         let words = (text ?? "").split(separator: ",").map { word in
             let word = word.drop(while: \.isWhitespace)
@@ -299,7 +298,7 @@ enum GeocodeResource {
         return words.isEmpty ? nil : words
     }
 
-    /// Metres.
+    /// In metres.
     private static func distance(_ parameters: Parameters) throws(Failure) -> Double? {
         let distance = try parameters.number(Known.metres)
         if let distance, distance < 0 {
@@ -323,8 +322,8 @@ enum GeocodeResource {
             return nil
         }
         let degrees = try source.unproject(shape.envelope)
-        // Of bounds in the wrong order the lesser part of the earth is meant: a rectangle whose
-        // sides have changed places, or one over the antimeridian (RFC 7946, 5.2).
+        // Bounds in reverse order mean the smaller part of the earth: a rectangle with swapped
+        // sides, or one across the antimeridian (RFC 7946, 5.2).
         guard degrees.width > 180, try isTurned(Known.searchExtent.name, parameters) else {
             return degrees
         }
@@ -332,7 +331,7 @@ enum GeocodeResource {
             minX: degrees.maxX, minY: degrees.minY, maxX: degrees.minX + 360, maxY: degrees.maxY)
     }
 
-    /// Whether an envelope begins east of where it ends.
+    /// Whether an envelope starts east of its end.
     private static func isTurned(
         _ name: String, _ parameters: Parameters
     ) throws(Failure) -> Bool {
@@ -345,7 +344,7 @@ enum GeocodeResource {
         return first > last
     }
 
-    /// A geometry parameter and the reference that it comes in.
+    /// A geometry parameter and its spatial reference.
     private static func geometry(
         _ name: String, _ parameters: Parameters, _ kind: GeometryParameter.Kind
     ) throws(Failure) -> (Shape, PlaceReference)? {
@@ -356,7 +355,7 @@ enum GeocodeResource {
     }
 }
 
-/// Which attributes of a candidate are wanted: none, a list, or `*`.
+/// The requested attributes of a candidate: none, a list, or `*`.
 struct OutFields {
     private let isAll: Bool
     private let names: Set<String>

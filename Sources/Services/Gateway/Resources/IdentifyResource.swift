@@ -6,14 +6,14 @@ internal import EsriForms
 internal import FoundationEssentials
 internal import Geometry
 
-/// `MapServer/identify`: Esri's parameters to a request, an answer to Esri's body.
+/// `MapServer/identify`: converts Esri's parameters to a request, an answer to Esri's body.
 enum IdentifyResource {
-    /// Parameters of Esri's that would change the answer and are not carried out.
+    /// Esri's parameters that would change the answer and are not supported.
     static let refused = [
         "dynamicLayers", "mapRangeValues", "layerRangeValues", "layerParameterValues",
     ]
 
-    /// Reads the parameters; throws `Failure` naming the one at fault.
+    /// Parses the parameters; throws `Failure` naming the offending one.
     static func request(map: MapName, _ parameters: Parameters) throws(Failure) -> IdentifyRequest {
         for name in refused where parameters[name] != nil {
             throw Failure(.invalidParameter, "parameter '\(name)' is not supported")
@@ -52,8 +52,7 @@ enum IdentifyResource {
         return request
     }
 
-    /// Refuses an extent that says it is in another spatial reference than `sr`: it is read in that
-    /// one.
+    /// Refuses an extent whose spatial reference differs from `sr`, in which it is interpreted.
     private static func mapExtent(
         _ extent: GeometryParameter, in reference: SpatialReference?
     ) throws(Failure) -> Envelope {
@@ -78,8 +77,8 @@ enum IdentifyResource {
         return ImageDisplay(width: values[0], height: values[1], dpi: dpi)
     }
 
-    /// Writes `{"results":[…]}`, top layer first; failures of layers, and what an explained answer
-    /// has more, stand under names that Esri does not use.
+    /// Writes `{"results":[…]}`, top layer first; failures of layers and explanations are under
+    /// names that Esri does not use.
     ///
     /// `isTyped` writes numbers as numbers (`returnUnformattedValues`), else every value is text.
     static func body(
@@ -113,7 +112,7 @@ enum IdentifyResource {
         return json.bytes
     }
 
-    /// A layer's place in the tree, with counts; its results are in the flat list.
+    /// A layer's node in the tree, with counts; its results are in the flat list.
     private static func write(_ layer: IdentifyLayerResult, to json: inout JSONWriter) {
         json.object { json in
             json.member("layerId", layer.layerID)
@@ -155,7 +154,7 @@ enum IdentifyResource {
 }
 
 extension LayerSelection {
-    /// Reads Esri's `layers`: `top`, `visible` or `all`, alone or before `:id,id`; bare ids, and
+    /// Parses Esri's `layers`: `top`, `visible` or `all`, alone or before `:id,id`; bare ids, and
     /// any other word, mean `top`.
     init(parsing text: String) throws(Failure) {
         if let option = Option(rawValue: text) {
@@ -170,7 +169,7 @@ extension LayerSelection {
         for item in list.split(separator: ",") {
             let item = item.filter { $0 != " " }
             guard !item.isEmpty else { continue }
-            // Clients whose layers are all off ask for layer -1.
+            // Clients that hide all layers send layer -1.
             guard let id = Int(item), -1...Int(Int32.max) ~= id, ids.count < 10_000 else {
                 throw Parameters.unexpected(
                     "layers", text, "top, visible or all, and after ':' layer ids with commas")
@@ -181,16 +180,16 @@ extension LayerSelection {
     }
 }
 
-/// Esri's `layerDefs` in both of its syntaxes.
+/// Esri's `layerDefs` in both syntaxes.
 enum LayerDefinitions {
-    /// The clauses of `layerDefs` as they are asked when the request came.
+    /// The clauses of `layerDefs` with the request's time substituted.
     static func parse(_ parameters: Parameters) throws(Failure) -> [LayerID: String] {
         try named(parameters[Known.layerDefs]).filter { !$0.value.isEmpty }
             .mapValues(parameters.asked)
     }
 
-    /// Reads `{"1":"POP>0"}` or `1:POP>0;2:X=1` (split at `;` outside quotes); of a layer that is
-    /// named without a clause it is empty.
+    /// Parses `{"1":"POP>0"}` or `1:POP>0;2:X=1` (split at `;` outside quotes); a layer without a
+    /// clause gets an empty one.
     static func named(_ text: String?) throws(Failure) -> [LayerID: String] {
         guard let text, text.lowercased() != "false" else { return [:] }
         var definitions: [LayerID: String] = [:]

@@ -9,11 +9,11 @@ internal import JobKinds
 enum JobResource {
     /// The service's name in the catalog.
     static let serviceName = "Jobs"
-    /// The parameter that names a job's input file.
+    /// Parameter with a job's input file.
     static let input = "input"
-    /// The parameter that names its product.
+    /// Parameter with its product.
     static let output = "output"
-    /// Where it lies, from the root of the server.
+    /// Path from the root of the server.
     static let path = "/arcgis/rest/services/\(serviceName)/GPServer"
 
     // MARK: Metadata
@@ -96,7 +96,7 @@ enum JobResource {
         }
     }
 
-    /// A text as the value it stands for; as text where it does not.
+    /// Converts text to a typed value; keeps the text where that fails.
     private static func value(
         _ text: String?, _ type: JobKindDescription.ParameterType, _ json: inout JSONWriter
     ) {
@@ -112,17 +112,17 @@ enum JobResource {
 
     // MARK: Submitting
 
-    /// What `submitJob` asks for.
+    /// The parameters of `submitJob`.
     struct Order {
-        /// With the published values of what was left out.
+        /// With defaults for omitted parameters.
         var parameters: ParameterTexts
-        /// The upload that is the input, as the client names it; nil for a kind without an input.
+        /// The client's item id of the uploaded input; nil for a kind without an input.
         var itemID: String?
     }
 
-    /// Reads `submitJob`; throws `invalidParameter`.
+    /// Parses `submitJob`; throws `invalidParameter`.
     ///
-    /// Parameters that the task does not have are left out, as ArcGIS does.
+    /// Parameters that the task does not have are ignored, as in ArcGIS.
     static func order(
         _ task: JobKindDescription, _ parameters: Parameters
     ) throws(Failure) -> Order {
@@ -149,14 +149,14 @@ enum JobResource {
 
     // MARK: Jobs
 
-    /// What `submitJob` and `cancel` answer.
+    /// The answer to `submitJob` and `cancel`.
     static func receipt(_ job: JobDescription) -> [UInt8] {
         var json = JSONWriter()
         json.object { name(job, &$0) }
         return json.bytes
     }
 
-    /// The most jobs of a list.
+    /// Maximum number of jobs in a list.
     static let listBound = 100
 
     /// `{task}/jobs`: the newest first.
@@ -216,7 +216,7 @@ enum JobResource {
         }
     }
 
-    /// Under both names by which clients know it.
+    /// Under both names that clients read.
     private static func progress(of job: JobDescription, _ json: inout JSONWriter) {
         json.member("progress") { json in
             json.member("type", "default")
@@ -232,7 +232,7 @@ enum JobResource {
     /// `jobs/{id}/results/output`; throws `notFound` for any other name, `conflict` while there is
     /// no product.
     ///
-    /// `origin` is what the client calls this server; without it the URL begins at the server's
+    /// `origin` is the base of the product's URL; without it the URL is relative to the server's
     /// root.
     static func result(
         _ name: String, of job: JobDescription, at origin: String?
@@ -292,7 +292,7 @@ enum JobResource {
         return json.bytes
     }
 
-    /// What `uploads/upload` answers.
+    /// The answer to `uploads/upload`.
     static func uploaded(_ blob: BlobReference, name: String) -> [UInt8] {
         var json = JSONWriter()
         json.object { json in
@@ -310,7 +310,7 @@ enum JobResource {
 }
 
 extension JobKindDescription {
-    /// The task of a name in any letter case; nil where there is none.
+    /// The task with a name, ignoring case; nil if there is none.
     static func named(_ name: String) -> Self? {
         all.first { $0.kind.rawValue.isEqualIgnoringCase(name) }
     }

@@ -5,14 +5,14 @@ internal import CairnModel
 internal import EsriForms
 internal import Geometry
 
-/// `MapServer`, its layers and its legend, from one map's description.
+/// `MapServer`, its layers and its legend, from a map's description.
 struct MapServiceResource {
-    /// The most features of one layer in an identify answer.
+    /// Maximum number of features of one layer in an identify answer.
     static let recordLimit = IdentifyRequest.resultsPerLayerBound
-    /// What the services can do; clients compare the words exactly.
+    /// Capabilities of the services; clients compare the words exactly.
     private static let capabilities = "Map,Query"
-    /// One less than what is drawn: a client that cuts its screen into pictures of exactly this
-    /// size may ask for one of width 0 besides (QGIS 3.22 does).
+    /// One less than the limit of drawing: a client that cuts its screen into pictures of exactly
+    /// this size may ask for one of width 0 besides (QGIS 3.22 does).
     private static let imageSizeLimit = ExportRequest.sizeBound - 1
 
     let map: MapDescription
@@ -20,11 +20,11 @@ struct MapServiceResource {
     private let layers: [LayerID: LayerDescription]
 
     private let timeExtents: [LayerID: TimeExtent]
-    /// Whether it tells how layers are limited, and why they could not be loaded.
+    /// Whether definition expressions and load errors are included.
     private let showsInside: Bool
 
-    /// Prepares the resources of one map; the time of layers that are not among `timeExtents` is
-    /// not told.
+    /// Prepares the resources of a map; `timeInfo` is omitted for layers without an entry in
+    /// `timeExtents`.
     init(
         _ map: MapDescription, timeExtents: [LayerID: TimeExtent] = [:], showsInside: Bool = false
     ) {
@@ -37,7 +37,7 @@ struct MapServiceResource {
         layers = Dictionary(uniqueKeysWithValues: map.layers.map { ($0.id, $0) })
     }
 
-    /// Every layer as Esri lists them: top first, a group before what it holds.
+    /// Layers in Esri's order: top first, a group before its members.
     var topFirst: [LayerDescription] {
         var result: [LayerDescription] = []
         var pending = map.rootLayers
@@ -62,7 +62,7 @@ struct MapServiceResource {
             json.member("tables", array: [Int]()) { $0.integer(Int64($1)) }
             writeSpace(to: &json)
             writeTime(to: &json)
-            // Tiles are announced, but clients that can ask for pictures shall go on doing that.
+            // Tiles are announced, but clients that can request pictures should go on doing so.
             json.member("singleFusedMapCache", false)
             if map.spatialReference != nil { json.tileInfo() }
             json.member("minScale", 0)
@@ -87,8 +87,8 @@ struct MapServiceResource {
 
     /// The reference and the extents.
     ///
-    /// A map whose basemap is not loaded has neither: it is blank. One without layers is the whole
-    /// world in Web Mercator, so that clients can open it.
+    /// A map whose basemap is not loaded has neither: it is blank. A map without layers gets the
+    /// whole world in Web Mercator, so that clients can open it.
     func writeSpace(to json: inout JSONWriter) {
         guard let reference = map.spatialReference ?? (map.layers.isEmpty ? .webMercator : nil)
         else { return }
@@ -101,7 +101,7 @@ struct MapServiceResource {
         json.member("units", reference.latestWkid == 4326 ? "esriDecimalDegrees" : "esriMeters")
     }
 
-    /// From the first moment of any layer to the last; nothing where no layer has one.
+    /// The time extent of all layers; nothing if no layer has one.
     private func writeTime(to json: inout JSONWriter) {
         let moments = timeExtents.values.flatMap { [$0.start, $0.end].compactMap { $0 } }
         guard let first = moments.min(), let last = moments.max() else { return }
@@ -161,7 +161,7 @@ struct MapServiceResource {
 
     /// `MapServer/{id}?f=json`; throws `Failure` (`invalidParameter`).
     ///
-    /// The feature service describes a layer the same way, and what of it can be edited.
+    /// The feature service uses the same description, with the members about edits.
     func layer(_ id: LayerID, isFeatureService: Bool = false) throws(Failure) -> [UInt8] {
         guard let layer = layers[id] else {
             throw .unknownLayer(id)
@@ -261,8 +261,8 @@ struct MapServiceResource {
         layer.writeDrawing(to: &json)
     }
 
-    /// `MapServer/legend?f=json`: a picture for each symbol of each layer; those of other servers
-    /// as they have sent them.
+    /// `MapServer/legend?f=json`: an image for each symbol of each layer; for layers on other
+    /// servers, theirs.
     func legend(_ remote: LayerLegends) -> [UInt8] {
         var json = JSONWriter()
         json.object { json in
@@ -282,7 +282,7 @@ struct MapServiceResource {
 }
 
 extension MapDescription {
-    /// Whom other servers want named beside their layers, each once, top layer first.
+    /// Attributions required by other servers, without duplicates, top layer first.
     var attribution: String {
         var seen: Set<String> = []
         return layers.reversed().compactMap { $0.properties?.service?.attribution }
@@ -296,7 +296,7 @@ extension LayerKind {
         switch self {
         case .group: "Group Layer"
         case .layer(.dataset), .layer(.featureService), .layer(.graphics): "Feature Layer"
-        // What is a picture to its clients, whatever an identify may find in it.
+        // A picture to clients, whatever identify finds in it.
         case .layer(.raster), .layer(.wms), .layer(.mapService), .layer(.tiles): "Raster Layer"
         }
     }

@@ -5,14 +5,14 @@ internal import CairnModel
 internal import FoundationEssentials
 internal import Geometry
 
-/// `MapServer/{id}/query` and `FeatureServer/{id}/query`: Esri's parameters to a request.
+/// `MapServer/{id}/query` and `FeatureServer/{id}/query`: converts Esri's parameters to a request.
 enum QueryResource {
-    /// Parameters of Esri's that would change the answer and are not carried out.
+    /// Esri's parameters that would change the answer and are not supported.
     static let refused = [
         "rangeValues", "parameterValues", "fullText", "uniqueIds", "aggregateIds",
     ]
 
-    /// Reads the parameters; throws `Failure` naming the one at fault.
+    /// Parses the parameters; throws `Failure` naming the offending one.
     static func request(
         map: MapName, layer: LayerID, _ parameters: Parameters
     ) throws(Failure) -> QueryRequest {
@@ -43,9 +43,9 @@ enum QueryResource {
         return request
     }
 
-    /// Reads the parameters that one feature has: how it is written, and of which moment.
+    /// Parses the parameters of a single feature: its output form and its moment.
     ///
-    /// It has all its fields unless `outFields` names some.
+    /// All fields are included unless `outFields` names some.
     static func request(
         map: MapName, layer: LayerID, objectID: Int64, _ parameters: Parameters
     ) throws(Failure) -> QueryRequest {
@@ -94,7 +94,7 @@ enum QueryResource {
         request.limit = try parameters.integer(Known.resultRecordCount)
     }
 
-    /// Names with commas between them, quoted or not.
+    /// Comma-separated names, quoted or not.
     static func names(_ text: String) -> [String] {
         text.split(separator: ",").map { name($0) }.filter { !$0.isEmpty }
     }
@@ -110,8 +110,7 @@ enum QueryResource {
         return String(inner)
     }
 
-    /// Fields and expressions with commas between them; commas in parentheses and quotes are their
-    /// own.
+    /// Comma-separated fields and expressions; commas in parentheses and quotes do not separate.
     private static func terms(_ text: String) -> [String] {
         var items = [""]
         var depth = 0

@@ -4,11 +4,11 @@
 internal import CairnModel
 internal import EsriForms
 
-/// The rows of a table as OpenAPI 3.0: paths, methods, parameters, media types, security.
+/// A route table as OpenAPI 3.0: paths, methods, parameters, media types, security.
 enum OpenAPIDocument {
     /// - Parameters:
-    ///   - origin: What URLs begin with; nil for those relative to the document's.
-    ///   - hasTokens: Whether there is something that only some may see.
+    ///   - origin: Base of URLs; nil for URLs relative to the document's.
+    ///   - hasTokens: Whether some resources require a token.
     static func body(_ table: RouteTable, origin: String?, hasTokens: Bool) -> [UInt8] {
         var json = JSONWriter()
         json.object { json in
@@ -42,7 +42,7 @@ enum OpenAPIDocument {
         return json.bytes
     }
 
-    /// The ways to show a token.
+    /// Ways to present a token.
     static let securitySchemes: [(name: String, members: [(String, String)])] = [
         ("bearer", [("type", "http"), ("scheme", "bearer")]),
         ("token", [("type", "apiKey"), ("in", "query"), ("name", "token")]),
@@ -120,7 +120,7 @@ enum OpenAPIDocument {
         }
     }
 
-    /// With either scheme; with none too where the rules may give it to anybody.
+    /// Either scheme; also none where rules may grant anonymous access.
     private static func writeSecurity(of route: Route, _ json: inout JSONWriter) {
         let names: [String?] =
             switch route.requirement {

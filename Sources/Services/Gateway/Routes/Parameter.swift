@@ -3,29 +3,29 @@
 
 internal import CairnModel
 
-/// A parameter, or what is said of one.
+/// A parameter, or its description.
 protocol DescribedParameter: Sendable {
     var description: ParameterDescription { get }
 }
 
-/// What documents and forms say of a parameter.
+/// The description of a parameter in documents and forms.
 struct ParameterDescription: DescribedParameter, Hashable {
     enum Form: Hashable, Sendable {
         case text, flag, number, numbers
         case whole(ClosedRange<Int>)
-        /// One of some words, in any letter case.
+        /// One of several words, case-insensitive.
         case choice([String])
     }
 
-    /// Where a page's form has it.
+    /// The parameter's field in a page's form.
     struct Field: Hashable, Sendable {
-        /// Empty for a parameter that is sent without being shown.
+        /// Empty for a hidden parameter.
         var label: String
         var hint = ""
-        /// What the field begins with.
+        /// Initial value of the field.
         var value = ""
         var isRequired = false
-        /// The names that are offered; nil where none are.
+        /// Offered values; nil without any.
         var list: String?
     }
 
@@ -42,7 +42,7 @@ struct ParameterDescription: DescribedParameter, Hashable {
 }
 
 extension DescribedParameter {
-    /// The same with a field in the form of the resource's page.
+    /// A copy with a field in the form of the resource's page.
     func shown(
         _ label: String, hint: String = "", value: String = "", isRequired: Bool = false,
         list: String? = nil
@@ -53,7 +53,7 @@ extension DescribedParameter {
         return shown
     }
 
-    /// The same with a value that the form of the resource's page sends, whatever the reader asks.
+    /// A copy with a fixed value in the form of the resource's page.
     func sent(_ value: String) -> ParameterDescription { shown("", value: value) }
 
     var required: ParameterDescription {
@@ -63,12 +63,12 @@ extension DescribedParameter {
     }
 }
 
-/// A parameter that handlers read through `Parameters`, by the type of its values.
+/// A parameter with the type of its value, read by handlers through `Parameters`.
 struct Parameter<Value: Sendable>: DescribedParameter {
     let name: String
-    /// The value where the parameter is absent.
+    /// The value when the parameter is absent.
     let standard: Value
-    /// Of whole numbers; of numbers in a list, how many.
+    /// Range of an integer; for a list of numbers, of its length.
     let range: ClosedRange<Int>
     let description: ParameterDescription
 
@@ -85,7 +85,7 @@ struct Parameter<Value: Sendable>: DescribedParameter {
 }
 
 extension Parameter where Value == String? {
-    /// - Parameter standard: What counts where it is absent, for documents alone.
+    /// - Parameter standard: The default, for documents only.
     static func text(_ name: String, default standard: String = "", _ summary: String) -> Self {
         Parameter(name, .text, nil, standard, summary)
     }
@@ -121,14 +121,14 @@ extension Parameter where Value == Int? {
 }
 
 extension Parameter where Value == Double? {
-    /// - Parameter standard: What counts where it is absent, for documents alone.
+    /// - Parameter standard: The default, for documents only.
     static func number(_ name: String, default standard: String = "", _ summary: String) -> Self {
         Parameter(name, .number, nil, standard, summary)
     }
 }
 
 extension Parameter where Value == [Double]? {
-    /// - Parameter standard: What counts where it is absent, for documents alone.
+    /// - Parameter standard: The default, for documents only.
     static func numbers(
         _ name: String, counts: ClosedRange<Int>, default standard: String = "", _ summary: String
     ) -> Self {

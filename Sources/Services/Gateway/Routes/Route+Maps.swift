@@ -9,12 +9,12 @@ extension Route {
     private static let mapServer = "arcgis/rest/services/{map}/MapServer"
     private static let featureServer = "arcgis/rest/services/{map}/FeatureServer"
 
-    /// Of every resource of a map.
+    /// Parameters of every resource of a map.
     private static let moment: [any DescribedParameter] = [
         Known.at, Known.historicMoment, Known.minSequence,
     ]
     private static let times: [any DescribedParameter] = [Known.time, Known.timeRelation]
-    /// How features are written.
+    /// Output parameters of geometries.
     private static let shapes: [any DescribedParameter] = [
         Known.maxAllowableOffset, Known.geometryPrecision, Known.returnZ, Known.returnM,
     ]
@@ -34,7 +34,7 @@ extension Route {
             Known.explain, Known.returnUnformattedValues, Known.timeout,
         ] + times + shapes + moment
 
-    /// What selects features of a layer.
+    /// Parameters that select features of a layer.
     private static let selection =
         [
             Known.where.shown(
@@ -43,7 +43,7 @@ extension Route {
             Known.geometryType, Known.inSR.shown("its reference", hint: "4326"), Known.spatialRel,
             Known.relationParam, Known.distance, Known.units, Known.text, Known.objectIds,
         ] + times
-    /// What one feature is asked with, too.
+    /// Parameters that also apply to a single feature.
     private static let output =
         [
             Known.outFields, Known.returnGeometry, Known.outSR, Known.returnCentroid,

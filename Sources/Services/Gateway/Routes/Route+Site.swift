@@ -3,7 +3,7 @@
 
 internal import CairnModel
 
-// What lies above and beside the services.
+// Resources above and beside the services.
 extension Route {
     static let site = [
         Route(
@@ -31,7 +31,7 @@ extension Route {
             "arcgis/rest/services/{folder}", label: "services",
             "The services of a folder that the caller may see.", requires: .filtered,
             view: .services, handler: GatewayService.services),
-        // A failed login is remembered.
+        // It changes state: failed logins are counted.
         Route(
             "arcgis/tokens/generateToken", "arcgis/tokens", "arcgis/rest/generateToken",
             "arcgis/rest/tokens", "arcgis/rest/tokens/generateToken", "sharing/generateToken",
@@ -48,7 +48,7 @@ extension Route {
             handler: GatewayService.communitySelf),
     ]
 
-    /// What pages are made with; login and logout look at the forms that they are sent themselves.
+    /// Assets of pages; login and logout parse their forms themselves.
     static let pages = [
         Route(
             "pages/login", label: "session", "Begins a login by cookie.", requires: .nothing,
@@ -67,7 +67,7 @@ extension Route {
             handler: GatewayService.asset),
     ]
 
-    /// Paths of nothing; the last row has every path that no other has.
+    /// Paths without a resource; the last row matches every remaining path.
     static let elsewhere = [
         Route(
             "arcgis/rest/services/{rest}", label: unknown, "No service.", requires: .nothing,

@@ -4,16 +4,16 @@
 internal import CairnModel
 internal import EsriForms
 
-/// A resource: its paths, what asking for it requires, what answers and what a browser shows.
+/// A resource: its paths, requirement, handler and page layout.
 ///
-/// The gateway knows of a resource only what its row in `RouteTable` says.
+/// All that the gateway knows of a resource is in its row of `RouteTable`.
 struct Route: Sendable {
     typealias Handler =
         @Sendable (GatewayService) ->
         @Sendable (Call) async throws(Failure) ->
         GatewayResponse
 
-    /// The methods of HTTP that it has, OPTIONS apart.
+    /// The HTTP methods it supports, besides OPTIONS.
     enum Methods: Hashable, Sendable {
         /// GET and HEAD.
         case read
@@ -25,12 +25,11 @@ struct Route: Sendable {
         case file
     }
 
-    /// What surrounds the handler, and how failures are written.
+    /// The processing around the handler, and the form of failures.
     enum Style: Hashable, Sendable {
-        /// Nothing: no parameters are read, anybody is answered, nothing is counted
-        /// against a limit.
+        /// None: no parameters are parsed, no permission is required, no limit is counted.
         case bare
-        /// Esri's `f` decides between JSON and a page; failures are Esri's error bodies.
+        /// Esri's `f` selects JSON or a page; failures are Esri's error bodies.
         case esri
         /// The handler's bytes have one form; failures are Esri's error bodies.
         case bytes
@@ -40,35 +39,35 @@ struct Route: Sendable {
         case session
     }
 
-    /// The label of paths that are of nothing.
+    /// The label of paths without a resource.
     static let unknown = "unknown"
 
     /// The first is the canonical one.
     let patterns: [RoutePattern]
-    /// What its requests are counted as; several rows may share one.
+    /// Label of its requests in metrics; several rows may share one.
     let label: String
     let summary: String
     let requirement: Requirement.Rule
-    /// Whether asking for it changes something: pages of other servers may not ask for it then, and
-    /// a login by cookie has to be proved.
+    /// Whether it changes state: pages of other servers may not request it, and a login by cookie
+    /// has to be proved.
     let isChange: Bool
     let methods: Methods
     let style: Style
-    /// What its handler reads, `f` and `token` apart.
+    /// Parameters read by its handler, besides `f` and `token`.
     let parameters: [ParameterDescription]
-    /// Names that its handler looks for only to refuse them.
+    /// Parameters that its handler refuses.
     let refuses: [String]
-    /// Whether its handler reads further parameters, whose names the site's data say.
+    /// Whether its handler reads further parameters, with names from the site's data.
     let takesOther: Bool
-    /// The values of `f`; empty where it has none.
+    /// The values of `f`; empty where it does not apply.
     let formats: [String]
     /// The media types of its answers.
     let mediaTypes: [String]
     let view: View
     let handler: Handler
-    /// The names that its handler may read, in small letters; nil where it may read any.
+    /// Names that its handler may read, in lower case; nil where it may read any.
     let declaredNames: Set<String>?
-    /// Its place among the labels of the table.
+    /// Index of its label in the table.
     var labelIndex = 0
 
     init(
@@ -93,7 +92,7 @@ struct Route: Sendable {
         self.mediaTypes =
             mediaTypes
             ?? Format.mediaTypes.filter { formats.contains($0.format) }.map(\.mediaType)
-        // What surrounds the handlers reads these.
+        // Read by the processing around the handlers.
         let around = ["f", "at", "historicMoment"] + Parameters.secrets
         declaredNames =
             takesOther
@@ -103,36 +102,36 @@ struct Route: Sendable {
         self.handler = handler
     }
 
-    /// Every parameter, in the order of documents.
+    /// Every parameter, in document order.
     var allParameters: [ParameterDescription] {
-        // OGC API names all of its own.
+        // OGC API routes declare all of theirs.
         guard style != .ogc, style != .bare else { return parameters }
         var format = Known.f.description
         format.form = .choice(formats)
         return parameters + (formats.isEmpty ? [] : [format]) + [Known.token.description]
     }
 
-    /// Whether its paths are of nothing.
+    /// Whether its paths have no resource.
     var isUnknown: Bool { label == Self.unknown }
 
     /// The names of its methods but OPTIONS, as `Allow` has them.
     var methodNames: [String] { methods == .read ? ["GET", "HEAD"] : ["GET", "HEAD", "POST"] }
 }
 
-/// A path that a route has, and what was captured of it.
+/// A matched path with its route and captures.
 struct RouteMatch: Sendable {
     let route: Route
     let captures: Captures
 
     var requirement: Requirement { route.requirement.requirement(of: captures) }
 
-    /// The map that it is of; nil where it is of none, or of several.
+    /// Name of the map; nil for a path of no map, or of several.
     var mapName: String? {
         if case .service(.map(let name), _) = requirement { name } else { nil }
     }
 }
 
-/// A request on its way to the handler of its route.
+/// A request with its matched route.
 struct Call: Sendable {
     var match: RouteMatch
     var parameters = Parameters([:])

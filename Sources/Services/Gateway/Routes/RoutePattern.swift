@@ -5,8 +5,8 @@ internal import CairnModel
 
 /// The paths of a resource: words and captures, `arcgis/rest/services/{map}/MapServer/{layer}`.
 ///
-/// Words below `arcgis` and `sharing` match in any letter case, as on ArcGIS servers; all
-/// others as they are written.
+/// Words below `arcgis` and `sharing` are case-insensitive, as on ArcGIS servers; all others are
+/// case-sensitive.
 struct RoutePattern: Hashable, Sendable {
     enum Element: Hashable, Sendable {
         case word(String)
@@ -34,7 +34,7 @@ struct RoutePattern: Hashable, Sendable {
         elements.compactMap { if case .capture(let capture) = $0 { capture } else { nil } }
     }
 
-    /// The path for captured texts, which are percent-encoded.
+    /// The path with the given texts for its captures, percent-encoded.
     func path(_ texts: (Capture) -> String) -> String {
         elements.reduce("") { path, element in
             switch element {
@@ -48,26 +48,26 @@ struct RoutePattern: Hashable, Sendable {
     }
 }
 
-/// A part of a path that differs between the paths of one resource.
+/// A variable part of a path.
 enum Capture: String, CaseIterable, Sendable {
-    /// A map or a locator, in a folder or not: one segment, or two.
+    /// A map or a locator: one segment, or two with a folder.
     case map, locator
     case folder, task, job, result, input, collection, feature, layer, objectId, level, row, column
-    /// All further segments, one or more.
+    /// All remaining segments, at least one.
     case rest
 
-    /// Whether it takes whole numbers alone.
+    /// Whether it matches integers only.
     var isNumber: Bool { [.layer, .objectId, .level, .row, .column].contains(self) }
 
-    /// The types of services, behind which no folder's name stands.
+    /// Service types, before which a segment is never a folder's name.
     private static let serviceTypes: Set = [
         "mapserver", "featureserver", "geocodeserver", "gpserver",
     ]
 
-    /// Reads the segments from a place on into `captures`; nil unless they have the
-    /// capture's form, else how many they are.
+    /// Matches the segments from an index on and stores them in `captures`; returns their number,
+    /// or nil without a match.
     ///
-    /// - Parameter words: The segments in small letters.
+    /// - Parameter words: The segments in lower case.
     func take(
         _ segments: ArraySlice<String>, _ words: ArraySlice<String>, into captures: inout Captures
     ) -> Int? {
@@ -111,10 +111,9 @@ enum Capture: String, CaseIterable, Sendable {
     }
 }
 
-/// What was captured of a path; members that its pattern does not capture keep their initial
-/// values.
+/// The captured texts of a path; members without a capture keep their initial values.
 struct Captures: Hashable, Sendable {
-    /// Of a map, a locator or a folder.
+    /// Name of a map, a locator or a folder.
     var name = ""
     var layer: LayerID = 0
     var objectID: Int64 = 0
@@ -125,6 +124,6 @@ struct Captures: Hashable, Sendable {
     var text = ""
     var collection: OGCCollectionID?
 
-    /// A tile as the path names it, in the scheme or not.
+    /// A tile as named in the path, within the scheme or not.
     struct TilePlace: Hashable, Sendable { var level = 0, row = 0, column = 0 }
 }

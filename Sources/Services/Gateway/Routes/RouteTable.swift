@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-/// Every resource of the gateway, found by its path.
+/// All resources of the gateway, looked up by path.
 struct RouteTable: Sendable {
     static let shared = RouteTable(
         Route.site + Route.map + Route.features + Route.locator + Route.jobs + Route.ogc
             + Route.pages + Route.elsewhere)
 
-    /// What a path leads to so far; words are tried before captures, captures before the
-    /// rest of a path.
+    /// A node of the path trie; words take precedence over captures, captures over the rest of a
+    /// path.
     private struct Node: Sendable {
         var words: [(text: String, ignoresCase: Bool, node: Node)] = []
         var captures: [(capture: Capture, node: Node)] = []
@@ -16,11 +16,11 @@ struct RouteTable: Sendable {
     }
 
     let routes: [Route]
-    /// Each label once, in the order of the rows.
+    /// Distinct labels in the order of the rows.
     let labels: [String]
     private var root = Node()
 
-    /// Traps for a pattern that two rows have.
+    /// Traps for a pattern in two rows.
     init(_ rows: [Route]) {
         var labels: [String] = []
         var routes = rows
@@ -65,10 +65,10 @@ struct RouteTable: Sendable {
         }
     }
 
-    /// Reads the path of a URL, still percent-encoded and without the query.
+    /// Matches the path of a URL, still percent-encoded and without the query.
     ///
-    /// Empty segments do not count, so a slash at the end changes nothing. A path that no
-    /// row has is the last row's.
+    /// Empty segments are ignored, so a trailing slash changes nothing. An unknown path matches the
+    /// last row.
     func match(_ path: some Sequence<UInt8>) -> RouteMatch {
         let segments = Array(path).split(separator: UInt8(ascii: "/")).map { Parameters.decode($0) }
         let words = segments.map { $0.lowercased() }
@@ -100,8 +100,7 @@ struct RouteTable: Sendable {
         return nil
     }
 
-    /// The row with a pattern of the source code; a pattern without a row is a programming error
-    /// and traps.
+    /// The row of a pattern in the source code; traps for an unknown pattern.
     func route(_ pattern: String) -> Route {
         guard let route = routes.first(where: { $0.patterns.contains { $0.text == pattern } })
         else { preconditionFailure("no row has the pattern \(pattern)") }
@@ -110,7 +109,7 @@ struct RouteTable: Sendable {
 }
 
 extension Route {
-    /// The one that `IdentifyPath` answers without a task.
+    /// The route that `IdentifyPath` answers without a task.
     static let identify = RouteTable.shared.route("arcgis/rest/services/{map}/MapServer/identify")
     static let findAddressCandidates = RouteTable.shared.route(
         "arcgis/rest/services/{locator}/GeocodeServer/findAddressCandidates")

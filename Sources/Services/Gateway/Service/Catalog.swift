@@ -4,9 +4,9 @@
 internal import CairnModel
 internal import EsriForms
 
-/// What lies above the services: the server's own page and the list of services.
+/// Resources above the services: the server's root and the list of services.
 enum Catalog {
-    /// The version of the REST API whose forms are spoken.
+    /// The version of the REST API that is implemented.
     static let version = 10.91
 
     /// `rest/info`.
@@ -25,10 +25,10 @@ enum Catalog {
         return json.bytes
     }
 
-    /// `rest/services`, or a folder of it: every map in both of its services, every locator that
-    /// was published, and the jobs; at the root the folders as well.
+    /// `rest/services`, or one of its folders: both services of every map, every published locator,
+    /// and the jobs; at the root also the folders.
     ///
-    /// Throws `Failure` (`notFound`) for a folder in which nothing lies.
+    /// Throws `Failure` (`notFound`) for an empty folder.
     static func services(
         in folder: String?, maps: [MapName], locators: [String], hasJobs: Bool
     ) throws(Failure) -> [UInt8] {

@@ -7,10 +7,10 @@ internal import Platform
 internal import Site
 
 extension GatewayService {
-    /// Who asks; throws `Failure` unless they may have the resource.
+    /// The caller of a request; throws `Failure` unless it may have the resource.
     ///
-    /// It counts as a request. Nothing of a request is begun before this has returned, on any way
-    /// into the gateway.
+    /// Counts against the rate limit. On every path into the gateway, processing of a request
+    /// begins only after this has returned.
     func admit(
         _ requirement: Requirement, isChange: Bool, _ parameters: Parameters,
         _ client: RequestClient, by snapshot: AccessControl.Snapshot? = nil
@@ -26,7 +26,7 @@ extension GatewayService {
         guard !client.isForeignPage || !isChange else {
             throw Failure(
                 .foreignPage,
-                "pages of other servers change nothing here: --cors-origin names those that may")
+                "pages of other servers change nothing here, unless --cors-origin lists them")
         }
         if let session = caller.session, isChange,
             !session.isProved(by: client.proof ?? parameters[Self.proofParameter])
@@ -48,8 +48,8 @@ extension GatewayService {
         _ snapshot: AccessControl.Snapshot?
     ) throws(Failure) -> Caller {
         let snapshot = snapshot ?? access.snapshot
-        // What anybody may have is given also to one whose token has ended, who needs it to get
-        // another.
+        // Public resources are served despite an expired token, since a client needs them to get a
+        // new one.
         if case .nothing = requirement, snapshot.rules != nil {
             return Caller(user: nil, grants: [])
         }
@@ -57,7 +57,7 @@ extension GatewayService {
             token: parameters[Known.token], client, now: WallClock.microseconds() / 1_000)
     }
 
-    /// The same for what belongs to a request that was admitted, and counted, before.
+    /// The check of ``admit`` for a part of a request that was admitted, and counted, before.
     func permit(
         _ match: RouteMatch, _ parameters: Parameters, _ client: RequestClient
     ) throws(Failure) -> Caller {
@@ -67,7 +67,7 @@ extension GatewayService {
         return caller
     }
 
-    /// Counts a request of a user, or else of an address.
+    /// Counts a request against the limit of its user or address.
     private func limit(_ user: String?, _ client: RequestClient) throws(Failure) {
         guard let rateLimit, !rateLimit.admits(user ?? RateLimit.subscriber(client.address)) else {
             return
@@ -76,7 +76,7 @@ extension GatewayService {
         throw Failure(.tooManyRequests, "too many requests within a second; try again in 1 s")
     }
 
-    /// Whether what was admitted would be admitted still.
+    /// Whether an admitted request would still be admitted.
     func isStillAdmitted(
         _ match: RouteMatch, _ parameters: Parameters, _ client: RequestClient
     ) -> @Sendable () throws(Failure) -> Void {
@@ -91,7 +91,7 @@ extension GatewayService {
 
     // MARK: Tokens
 
-    /// Minutes that a token lasts when the client does not say, and at most.
+    /// Lifetime of a token in minutes, by default and at most.
     static let tokenMinutes = (standard: 60, most: 20_160)
 
     /// `generateToken`.
@@ -109,9 +109,10 @@ extension GatewayService {
         return GatewayResponse(body: json.bytes)
     }
 
-    /// A token for the right password, and its end in milliseconds since 1970.
+    /// A token for the right password, and its expiry in milliseconds since 1970.
     ///
-    /// Throws `Failure`: `refused` with the reason in its details, `busy`, what `binding` throws.
+    /// Throws `Failure`: `refused` with the reason in its details, `busy`, and the failures of
+    /// `binding`.
     func token(
         _ parameters: Parameters, _ client: RequestClient,
         bound binding: () throws(Failure) -> Token.Binding
@@ -175,7 +176,7 @@ extension GatewayService {
         }
     }
 
-    /// `community/self`: whose token that is.
+    /// `community/self`: the user of the token.
     func communitySelf(_ call: Call) async throws(Failure) -> GatewayResponse {
         var json = JSONWriter()
         json.object { json in

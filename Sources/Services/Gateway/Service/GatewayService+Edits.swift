@@ -63,7 +63,7 @@ extension GatewayService {
             throw caller.may(.query, on: .map(text)) ? error : error.ofUnseenLayer
         }
         guard let results = result.layerEdits, results.count == edits.count else {
-            throw Failure(.internal, "the map state did not say what came of the edits")
+            throw Failure(.internal, "the map state returned no results of the edits")
         }
         return GatewayResponse(
             body: EditResource.body(Array(zip(edits.map(\.layer), results))),
@@ -74,14 +74,14 @@ extension GatewayService {
         _ result: MapCommandResult
     ) throws(Failure) -> FeatureEditResults {
         guard let edits = result.edits else {
-            throw Failure(.internal, "the map state did not say what came of the edits")
+            throw Failure(.internal, "the map state returned no results of the edits")
         }
         return edits
     }
 }
 
 extension Failure {
-    /// The failure of an edit for callers without `query`: nothing of the layers' names and kinds.
+    /// The failure of an edit for callers without `query`: without the layers' names and kinds.
     fileprivate var ofUnseenLayer: Failure {
         switch code {
         case .invalidParameter, .notFound, .conflict:
@@ -91,14 +91,14 @@ extension Failure {
         }
     }
 
-    /// The same of what is to be deleted, named by a clause or a place: nothing of the layer's
-    /// fields.
+    /// The failure of a deletion by clause or place for callers without `query`: without the
+    /// layer's fields.
     fileprivate func ofUnseenQuery(of layer: LayerID) -> Failure {
         switch code {
         case .invalidParameter, .notFound, .conflict, .unavailable:
             Failure(
                 .invalidParameter,
-                "parameters 'where' and 'geometry': layer \(layer) cannot be asked that")
+                "parameters 'where' and 'geometry': layer \(layer) does not support this query")
         default: self
         }
     }

@@ -11,7 +11,7 @@ extension GatewayService {
         GatewayResponse(body: JobResource.root())
     }
 
-    /// The answer to a GET; a POST is taken by `GatewayServer`, as its body comes.
+    /// Answers a GET; a POST is streamed by `GatewayServer`.
     func upload(_ call: Call) async throws(Failure) -> GatewayResponse {
         throw Failure(.invalidParameter, "an upload is a POST with a file in its body")
     }
@@ -34,10 +34,10 @@ extension GatewayService {
         return GatewayResponse(body: JobResource.list(mayBeSeen))
     }
 
-    /// Records a job of the caller's.
+    /// Submits a job for the caller.
     ///
-    /// What the caller may not read is refused before anything is said of it, and of uploads of
-    /// others nothing is.
+    /// Inputs that the caller may not read are refused before anything about them is revealed, and
+    /// nothing is revealed about the uploads of others.
     private func submit(
         _ task: JobKindDescription, _ parameters: Parameters, _ caller: Caller
     ) async throws(Failure) -> JobDescription {
@@ -55,8 +55,8 @@ extension GatewayService {
         return try await record(submission, by: caller, backend)
     }
 
-    /// The upload that a job is to work on; throws `notFound` alike for content that others have
-    /// uploaded, and that does not exist, also for what the lines of a file of jobs name.
+    /// The upload that is a job's input; throws the same `notFound` for content that others have
+    /// uploaded and for content that does not exist, also where a file of jobs names it.
     private func input(
         _ itemID: String, of task: JobKindDescription, _ backend: any GatewayJobs, _ caller: Caller
     ) async throws(Failure) -> BlobReference {
@@ -82,7 +82,7 @@ extension GatewayService {
         }.get()
     }
 
-    /// A job of a task; one that the caller may not see is as one that does not exist.
+    /// A job of a task; one hidden from the caller counts as missing.
     private func find(
         _ text: String, _ task: JobKindDescription, _ backend: any GatewayJobs, _ caller: Caller
     ) async throws(Failure) -> JobDescription {
@@ -100,7 +100,7 @@ extension GatewayService {
         Failure(.notFound, "task \(task.kind.rawValue) has no job '\(text.prefix(80))'")
     }
 
-    /// The job that the path names, with its task.
+    /// The job named in the path, with its task.
     private func found(
         _ call: Call
     ) async throws(Failure) -> (JobDescription, JobKindDescription, any GatewayJobs) {
@@ -120,7 +120,7 @@ extension GatewayService {
 
     func cancelJob(_ call: Call) async throws(Failure) -> GatewayResponse {
         let (job, _, backend) = try await found(call)
-        // A client that cancels a job which ends just now wants to know how it ended.
+        // A client that cancels a job which is just ending gets its outcome.
         let cancelled =
             job.status.isTerminal
             ? job : try await backend.cancel(job.id, actor: call.caller.actor)
@@ -132,7 +132,8 @@ extension GatewayService {
         let (job, task, backend) = try await found(call)
         var response = GatewayResponse(body: [], sequence: job.sequence)
         let lastEvent = call.request.lastEventID
-        // A browser asks again after the end of a stream, unless it is told that there is no more.
+        // A browser reconnects after the end of a stream, unless the status says that there is no
+        // more.
         if let lastEvent, job.status.isTerminal, lastEvent >= job.sequence {
             response.status = 204
             return response

@@ -41,7 +41,7 @@ extension GatewayService {
             isStale: answer.isStale)
     }
 
-    /// Asks for every record, a few at a time; the first that cannot be answered stops the others.
+    /// Looks up every record, several concurrently; the first failure cancels the others.
     func geocodeAddresses(_ call: Call) async throws(Failure) -> GatewayResponse {
         let parameters = call.parameters
         let reference = try PlaceReference(parameters)

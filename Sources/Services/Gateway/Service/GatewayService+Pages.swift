@@ -6,7 +6,7 @@ internal import EsriForms
 internal import Platform
 
 extension GatewayService {
-    /// The response in the form that is asked for.
+    /// The response in the requested form.
     func shaped(
         _ response: GatewayResponse, _ format: Format, _ call: Call
     ) async -> GatewayResponse {
@@ -71,7 +71,7 @@ extension GatewayService {
         return page.html()
     }
 
-    /// What another resource of the map answers to the same parameters; nil where the caller may
+    /// The answer of another resource of the map to the same parameters; nil where the caller may
     /// not have it.
     private func tree(_ route: Route, _ call: Call) async -> JSONTree? {
         var call = call
@@ -87,7 +87,7 @@ extension GatewayService {
 }
 
 extension Call {
-    /// Whether the page shows its form alone: the request has no parameter of the resource.
+    /// Whether the page shows only its form: the request has no parameter of the resource.
     var isOnlyForm: Bool {
         let neutral = ["f", "at", "historicMoment", "minSequence"] + Parameters.secrets
         return route.view.isForm

@@ -3,21 +3,21 @@
 
 internal import CairnModel
 
-/// What came of a request at its beginning.
+/// The outcome of beginning a request.
 enum BegunIdentify {
-    /// It asks for something that only the general path does.
+    /// It needs the general path.
     case general
-    /// It could be answered at once.
+    /// It was answered immediately.
     case answered(GatewayResponse)
-    /// It is under way; nobody waits any more once `cancel` is called.
+    /// It is in progress; `cancel` abandons it.
     case asked(cancel: @Sendable () -> Void)
 }
 
 extension GatewayService {
     /// Begins an identify without a task.
     ///
-    /// `completion` is called once when it is under way, on any thread, with a closure that writes
-    /// the answer; whoever wants the answer calls it where it suits.
+    /// If it is in progress, `completion` is called once, on any thread, with a closure that writes
+    /// the answer; the closure can be called on any thread.
     func begin(
         _ plain: FastIdentifyRequest, _ client: RequestClient, by snapshot: AccessControl.Snapshot,
         _ completion: @escaping @Sendable (@escaping @Sendable () -> GatewayResponse) -> Void
@@ -25,7 +25,7 @@ extension GatewayService {
         do throws(Failure) {
             let parameters = try Parameters(query: plain.query, form: [])
             if let format = parameters[Known.f], format != "json" { return .general }
-            // Before it is counted as a request.
+            // Before it counts against the rate limit.
             if parameters.asksPast, try backend.presentSequenceAtHand() == nil { return .general }
             let requirement = Route.identify.requirement.requirement(
                 of: Captures(name: plain.map))
@@ -56,16 +56,15 @@ extension GatewayService {
     }
 }
 
-/// One identify as the gateway translates it: the request from the parameters, the answer to a
-/// body.
+/// The gateway's translation of one identify: parameters to a request, the answer to a body.
 struct IdentifyExchange: Sendable {
     let request: IdentifyRequest
-    /// How long the client waits.
+    /// The client's time limit.
     let limit: Duration
     private let isTyped: Bool
     private let showsInside: Bool
 
-    /// Throws `Failure` that names the parameter at fault.
+    /// Throws `Failure` that names the offending parameter.
     init(map text: String, _ parameters: Parameters) throws(Failure) {
         request = try IdentifyResource.request(
             map: try GatewayService.mapName(text), parameters)

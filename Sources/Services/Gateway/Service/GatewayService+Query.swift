@@ -31,8 +31,8 @@ extension GatewayService {
         return GatewayResponse(body: body, sequence: answer.sequence, isStale: answer.isStale)
     }
 
-    /// `FeatureServer/query`: the layers one after the other, all of the map at the same sequence
-    /// number.
+    /// `FeatureServer/query`: queries the layers one after the other, all at the same sequence
+    /// number of the map.
     func queryLayers(_ call: Call) async throws(Failure) -> GatewayResponse {
         let parameters = call.parameters
         let end = ContinuousClock.now + (try parameters.timeout())

@@ -4,33 +4,33 @@
 internal import CairnModel
 internal import Platform
 
-/// A login that a browser's cookie shows.
+/// A login that a browser presents by cookie.
 struct Session: Hashable, Sendable {
     let user: String
-    /// What a change shows besides (`csrf`), which only this server's own pages know.
+    /// Proof that a change also has to present (`csrf`), known only to this server's own pages.
     let proof: String
 
-    /// Whether a text is the proof, found out in a time that does not depend on what differs.
+    /// Whether a text equals the proof, compared in constant time.
     func isProved(by text: String?) -> Bool {
         KeyedHash.isEqual(Array(proof.utf8), Array((text ?? "").utf8))
     }
 
-    /// The proof of a session whose token that is: keyed BLAKE2b over it, and no token begins as
-    /// this does.
+    /// The proof of a session with that token: keyed BLAKE2b over it, in a domain separate from
+    /// tokens.
     static func proof(of token: String, key: [UInt8]) -> String {
         Base64URL.encode(KeyedHash.digest(Array("csrf of ".utf8) + Array(token.utf8), key: key))
     }
 }
 
 extension GatewayService {
-    /// The parameter, and the header, with which a page proves that a change is its own.
+    /// The parameter, and the header, with the proof of a change.
     static let proofParameter = "csrf"
     static let proofHeader = "X-Cairn-CSRF"
 
-    /// The paths of the pages that begin and end a login.
+    /// Paths of the login and logout pages.
     static let (loginPath, logoutPath) = ("/pages/login", "/pages/logout")
 
-    /// A form, and what it sends; throws `Failure`, which the page shows with the form: as
+    /// The login form and its submission; throws `Failure`, which the page shows with the form: as
     /// `generateToken`, and `foreignPage`.
     func logIn(_ call: Call) async throws(Failure) -> GatewayResponse {
         guard let form = try Self.sentForm(call.request) else { return .empty }
@@ -45,8 +45,8 @@ extension GatewayService {
                 token, seconds: Int(max(1, seconds)), isSecure: client.isSecure))
     }
 
-    /// A form, and what it sends; throws `Failure` (`foreignPage`), which the page shows with the
-    /// form.
+    /// The logout form and its submission; throws `Failure` (`foreignPage`), which the page shows
+    /// with the form.
     func logOut(_ call: Call) async throws(Failure) -> GatewayResponse {
         guard let form = try Self.sentForm(call.request) else { return .empty }
         let client = call.request.client
@@ -60,16 +60,16 @@ extension GatewayService {
         return response
     }
 
-    /// What a page of this server sends; nil where the form is only asked for.
+    /// The submitted form of this server's own page; nil for a GET.
     private static func sentForm(_ request: GatewayRequest) throws(Failure) -> Parameters? {
         guard request.isPost else { return nil }
-        // A secret does not belong into a URL.
+        // Secrets must not appear in a URL.
         let form = try Parameters(query: [], form: request.form)
         guard !request.client.isForeignPage else {
             throw Failure(
                 .foreignPage,
-                "pages of other servers log nobody in or out here, and neither does a page under an unknown name: "
-                    + "--host-name says which names are this server's")
+                "a login or logout must come from a page of this server, under a known name: "
+                    + "--host-name sets this server's names")
         }
         return form
     }
@@ -86,8 +86,8 @@ extension GatewayService {
         return response
     }
 
-    /// Whether a text is the path and query of something here, and nothing that a browser takes for
-    /// another server's URL.
+    /// Whether a text is a path and query on this server that no browser resolves to another
+    /// server.
     static func isOwn(_ text: String) -> Bool {
         guard text.utf8.count <= 2_000, text.first == "/", !text.hasPrefix("//"),
             text.utf8.allSatisfy({ 0x21...0x7e ~= $0 && $0 != UInt8(ascii: "\\") })

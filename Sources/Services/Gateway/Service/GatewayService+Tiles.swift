@@ -4,13 +4,13 @@
 internal import CairnModel
 
 extension GatewayService {
-    /// How long a block of tiles may take, whoever waits for it.
+    /// Time limit for drawing a block of tiles, independent of any client.
     private static let drawingTime = Duration.seconds(30)
 
-    /// `MapServer/tile/{level}/{row}/{column}`: a PNG, clear where the map has nothing.
+    /// `MapServer/tile/{level}/{row}/{column}`: a PNG, transparent where the map is empty.
     ///
-    /// Status 404 for a place outside the scheme, 304 for a client that has the tile. Throws
-    /// `Failure` for an unknown map, and what drawing throws.
+    /// Status 404 for a tile outside the scheme, 304 if the client's copy is current. Throws
+    /// `Failure` for an unknown map, and the failures of drawing.
     func tile(_ call: Call) async throws(Failure) -> GatewayResponse {
         let (text, place, parameters) = (call.captures.name, call.captures.tile, call.parameters)
         guard try parameters.past() == nil else {
@@ -44,7 +44,7 @@ extension GatewayService {
                 missing: block.missing.shown(parameters))
         }
         let isKnown = call.request.knows(tile.entityTag)
-        // Kept by clients, and asked for again each time: most answers then have no body.
+        // Clients cache it and revalidate each time: most answers then have no body.
         return GatewayResponse(
             status: isKnown ? 304 : 200, contentType: PictureFormat.png.mediaType,
             body: isKnown ? [] : tile.bytes,
@@ -54,7 +54,7 @@ extension GatewayService {
 }
 
 extension GatewayRequest {
-    /// Whether the client has what that entity tag stands for (RFC 9110, section 13.1.2).
+    /// Whether the client has the content of that entity tag (RFC 9110, section 13.1.2).
     func knows(_ entityTag: String) -> Bool {
         noneMatch.split(separator: ",").contains { each in
             let tag = each.drop { $0 == " " }

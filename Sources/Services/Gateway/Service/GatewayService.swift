@@ -5,103 +5,100 @@ internal import CairnModel
 internal import EsriForms
 internal import Site
 
-/// A request as HTTP brought it, its body already collected.
+/// An HTTP request with its body already collected.
 struct GatewayRequest: Sendable {
     /// The path, percent-encoded, without the query.
     var path: [UInt8]
-    /// What follows `?`.
+    /// The part after `?`.
     var query: [UInt8] = []
     /// The body of a form.
     var form: [UInt8] = []
-    /// Whether it came with POST: nothing else may change features.
+    /// Whether the method is POST: no other may change features.
     var isPost = false
-    /// The last event that a client got of a stream before it was cut off.
+    /// Id of the last event of a stream that the client received before an interruption.
     var lastEventID: Int64?
-    /// Whether a browser asks, which would rather have a page.
+    /// Whether the client is a browser that prefers a page.
     var wantsPage = false
-    /// What the client calls this server, `http://host:port`; nil where it does not say.
+    /// Base URL of the server as the client uses it, `http://host:port`; nil where it is unknown.
     var origin: String?
-    /// The media types that the client takes, as it writes them; empty for any.
+    /// The client's `Accept` header; empty for any type.
     var accept = ""
-    /// Who asks, as far as the connection and the headers say.
+    /// Origin of the request, from the connection and the headers.
     var client = RequestClient()
-    /// The entity tags of what the client has already, as it writes them.
+    /// The client's `If-None-Match` header.
     var noneMatch = ""
 }
 
-/// What goes back.
+/// The answer to a request.
 struct GatewayResponse: Sendable {
     /// The HTTP status; 200 for every Esri resource, errors included.
     var status = 200
-    /// The media type.
     var contentType = "application/json;charset=UTF-8"
-    /// The body.
     var body: [UInt8]
-    /// Further headers.
     var headers: [String: String] = [:]
-    /// What follows the head instead of a body: changes, as they happen.
+    /// Stream of changes sent instead of a body.
     var changes: (any GatewayChanges)?
-    /// What follows the head instead of a body: a file that never changes.
+    /// Immutable file sent instead of a body.
     var file: GatewayFile?
-    /// The sequence number that the answer knows, for the header `X-Cairn-Sequence`.
+    /// Sequence number of the answer, for the header `X-Cairn-Sequence`.
     var sequence: Int64?
-    /// Whether the log was out of reach, so that the maps may have changed since, for the header
+    /// Whether the log was unreachable, so that the maps may have changed since, for the header
     /// `X-Cairn-Stale`.
     var isStale = false
-    /// Layers on other servers that a picture lacks, for the header `X-Cairn-Missing`.
+    /// Remote layers missing from a picture, for the header `X-Cairn-Missing`.
     var missing: [LayerFailure] = []
-    /// Throws once the client may not have what follows any more.
+    /// Throws once the client is no longer allowed to receive the stream.
     var isStillAdmitted: (@Sendable () throws(Failure) -> Void)?
-    /// The user who asked; nil for anybody.
+    /// The authenticated user; nil for an anonymous request.
     var user: String?
-    /// The code that the error body has; nil where it is none.
+    /// The code in the error body; nil for a success.
     var failureCode: Int?
 
-    /// An object without members: the answer of a page that is only a form.
+    /// An empty object: the answer of a page that is only a form.
     static let empty = GatewayResponse(body: Array("{}".utf8))
 }
 
 extension GatewayResponse {
-    /// What a failure looks like to Esri's clients: HTTP status 200, but for 403 of foreign pages
-    /// and 429, which others must heed too.
+    /// A failure as Esri's clients expect it: HTTP status 200, but 403 for foreign pages and 429,
+    /// which other software must honour too.
     init(_ failure: Failure) {
         self.init(body: ErrorBody.json(failure))
         failureCode = ErrorBody.code(failure.code)
-        // A browser and whatever lies between must not take it for an answer.
+        // Browsers and proxies must not mistake it for an answer.
         if failure.code == .foreignPage { status = 403 }
         guard failure.code == .tooManyRequests else { return }
         status = 429
-        // Every bucket is filled with one or more a second.
+        // Every bucket is refilled with at least one request a second.
         headers["Retry-After"] = "1"
     }
 }
 
-/// A blob to hand out as a file.
+/// A blob served as a file.
 struct GatewayFile: Hashable, Sendable {
     var blobs: BlobStore
     var blob: BlobReference
-    /// What a browser calls it when it keeps it.
+    /// File name suggested to a browser.
     var name: String
 
     var byteCount: Int64 { blob.byteCount }
 }
 
-/// Answers requests without knowing HTTP: path and parameters in, bytes out.
+/// Answers requests independently of HTTP: path and parameters in, bytes out.
 struct GatewayService: Sendable {
     let backend: any GatewayBackend
     let access: AccessControl
     let logins = LoginDesk()
-    /// Whether passwords are taken over connections that others can read.
+    /// Whether passwords are accepted over connections that can be intercepted.
     var allowsPlainTokens = false
-    /// Which pages may read the answers.
+    /// Origins whose pages may read the answers.
     var crossOrigin = CrossOrigin()
-    /// Who is believed about who asks.
+    /// Proxies whose X-Forwarded-* headers are trusted.
     var proxies = TrustedProxies.none
-    /// By which names this server is asked.
+    /// Host names of this server.
     var hosts = HostNames.none
-    /// What stands on every answer.
+    /// Headers of every answer.
     var safety = SafetyHeaders()
-    /// Nil where everybody may ask as often as they like.
+    /// Nil for no rate limit.
     var rateLimit: RateLimit?
     let submissions = SubmissionQueue()
     var watch = RequestWatch()
@@ -109,10 +106,11 @@ struct GatewayService: Sendable {
     let tiles = TileCache()
     let timeExtents = TimeExtents()
     let shownExtents = ShownExtents()
-    /// Where Leaflet lies, with a slash at the end; pages do without where it does not.
+    /// Install path of Leaflet, with a trailing slash; pages have no interactive map if it is
+    /// absent.
     var leafletFolder = PageAsset.leafletFolder
 
-    /// Answers from that backend, to whom the rules allow it.
+    /// Answers from that backend, within the rules of `access`.
     init(backend: any GatewayBackend, access: AccessControl = .none) {
         self.backend = backend
         self.access = access
@@ -123,7 +121,7 @@ struct GatewayService: Sendable {
         await answer(request, RouteTable.shared.match(request.path))
     }
 
-    /// The same for a request whose path is read already.
+    /// Answers a request whose path is already matched.
     func answer(_ request: GatewayRequest, _ match: RouteMatch) async -> GatewayResponse {
         let route = match.route
         var call = Call(match: match, request: request)
@@ -169,7 +167,7 @@ struct GatewayService: Sendable {
         }
     }
 
-    /// What the handler of a call answers, or the body of its failure.
+    /// The answer of a call's handler, or the body of its failure.
     func outcome(_ call: Call) async -> GatewayResponse {
         do throws(Failure) { return try await call.route.handler(self)(call) } catch {
             return GatewayResponse(error.shown(call.parameters))
@@ -284,7 +282,7 @@ struct GatewayService: Sendable {
         return map
     }
 
-    /// - Parameter layers: The layers of a map that `body` tells all about.
+    /// - Parameter layers: The layers of a map that `body` describes in full.
     private func described(
         _ call: Call, _ layers: (MapDescription) -> [LayerDescription],
         _ body: (MapServiceResource) throws(Failure) -> [UInt8]
@@ -294,7 +292,7 @@ struct GatewayService: Sendable {
         return GatewayResponse(body: try body(resource), sequence: map.sequence)
     }
 
-    /// The resources of a map, of some layers of which it will be told when their features are.
+    /// The resources of a map, with the time extents of some layers.
     func resource(
         of map: MapDescription, _ layers: [LayerDescription], _ parameters: Parameters
     ) async throws(Failure) -> MapServiceResource {
@@ -303,7 +301,7 @@ struct GatewayService: Sendable {
         return MapServiceResource(shown, timeExtents: times, showsInside: parameters.showsInside)
     }
 
-    /// From when to when the features of some layers of a map are.
+    /// The time extents of some layers of a map.
     func timeExtents(
         of map: MapDescription, _ layers: [LayerDescription], _ parameters: Parameters
     ) async throws(Failure) -> [LayerID: TimeExtent] {
@@ -314,7 +312,7 @@ struct GatewayService: Sendable {
         }
     }
 
-    /// The map with the extents of what its definition expressions show, all or those of some
+    /// The map with the extents of the features that pass the definition expressions of all or some
     /// layers.
     func withShownExtents(
         _ map: MapDescription, of layers: [LayerID]? = nil, _ parameters: Parameters
@@ -325,7 +323,7 @@ struct GatewayService: Sendable {
         }
     }
 
-    /// No worker is asked for a map without layers whose servers or files have legends.
+    /// Workers are asked only for maps with layers whose servers or files have legends.
     private func layerLegends(
         of map: MapDescription, _ parameters: Parameters
     ) async throws(Failure) -> LayerLegends {
@@ -337,7 +335,7 @@ struct GatewayService: Sendable {
         if request.past == nil { request.minSequence = map.sequence }
         let limit = try parameters.timeout()
         do throws(Failure) { return try await backend.ask(.legend, request, within: limit) } catch {
-            // What is drawn here has its legend all the same.
+            // Layers drawn here have their legends all the same.
             let failure = error
             return LayerLegends(
                 entries: [:],
@@ -356,7 +354,7 @@ struct GatewayService: Sendable {
             to: try await backend.ask(.identify, exchange.request, within: exchange.limit))
     }
 
-    /// 200 while requests are taken and the log is within reach, else 503.
+    /// 200 while requests are accepted and the log is reachable, else 503.
     func ready(_ call: Call) async throws(Failure) -> GatewayResponse {
         let isReady = await !backend.health().isStale && !connections.isEnded
         var json = JSONWriter()
@@ -373,7 +371,7 @@ struct GatewayService: Sendable {
             body: watch.figures.text(surroundings))
     }
 
-    /// 200 while the log is within reach, else 503; both with the sequence number known.
+    /// 200 while the log is reachable, else 503; both with the current sequence number.
     func health(_ call: Call) async throws(Failure) -> GatewayResponse {
         let health = await backend.health()
         var json = JSONWriter()
@@ -397,12 +395,12 @@ struct GatewayService: Sendable {
 /// The form of the answer, Esri's `f`.
 enum Format {
     case json, pretty, page
-    /// None that the client takes.
+    /// No form that the client accepts.
     case unacceptable
 
     /// The values of `f`.
     static let esri = ["json", "pjson", "html"]
-    /// The same for queries, which write GeoJSON themselves.
+    /// The values of `f` for queries, which write GeoJSON themselves.
     static let query = ["json", "geojson", "pjson", "html"]
 
     /// The media type of each value.

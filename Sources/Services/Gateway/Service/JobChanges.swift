@@ -8,9 +8,10 @@ internal import JobKinds
 internal import Platform
 internal import Synchronization
 
-/// The news of one job as events, from a sequence number to the job's end.
+/// Changes of one job as events, from a sequence number to the job's end.
 ///
-/// A few wait here for the reader; while it does not take them, nothing more is read of the job.
+/// A bounded buffer with back-pressure: when the reader does not consume events, no more of the job
+/// is read.
 final class JobChanges: GatewayChanges {
     private struct State {
         var waiting: [GatewayEvent] = []
@@ -19,12 +20,12 @@ final class JobChanges: GatewayChanges {
     }
 
     private final class Inbox: Sendable {
-        /// The most that wait.
+        /// Buffer capacity.
         static let capacity = 8
 
         let state = Mutex(State())
         let signal = TaskSignal()
-        /// Raised when the reader has taken what waited.
+        /// Signalled when the reader has emptied the buffer.
         let room = TaskSignal()
 
         /// Waits until there is room; false when the calling task is cancelled.

@@ -6,13 +6,13 @@ internal import CairnModel
 internal import EsriForms
 internal import FoundationEssentials
 
-/// What happens to one map as events for one reader.
+/// Changes of one map as events for one reader.
 ///
-/// An event says what changed, not to what: sources and attributes may be none of the reader's
-/// business.
+/// An event names what changed without the new values: sources and attributes may be hidden from
+/// the reader.
 actor MapChanges: GatewayChanges {
     private let events: MapEvents
-    /// Of what happened until this map only what concerns its layers is told; nil for everything.
+    /// Past events are limited to the layers of this map; nil for no limit.
     private let seenFrom: MapDescription?
     private var hasBegun = false
 
@@ -22,7 +22,7 @@ actor MapChanges: GatewayChanges {
     }
 
     func next(within limit: Duration) async throws(Failure) -> [GatewayEvent]? {
-        // At once, so that the reader hears that it follows.
+        // Sent at once, to confirm the subscription.
         guard hasBegun else {
             hasBegun = true
             return []
@@ -44,8 +44,7 @@ extension GatewayEvent {
         var layers: [LayerID] { [layer].compactMap { $0 } + (others ?? []).flatMap(\.layers) }
     }
 
-    /// An event of a map, of the past; nil where it is about layers that are no more, but for their
-    /// removal.
+    /// A past event of a map; nil for one of removed layers, except their removal.
     init?(_ record: RecordedEvent, seenFrom map: MapDescription) {
         let touched = try? CairnJSON.decode(Touched.self, from: record.event.data)
         let there = Set(map.layers.map(\.id))
@@ -66,7 +65,7 @@ extension GatewayEvent {
             json.member("recordedAt", Int(record.recordedAt.microseconds / 1_000))
             guard let layer = touched?.layer else { return }
             json.member("layerId", layer)
-            // Beside others only; Esri has no such events.
+            // Only if other features changed too; Esri has no such events.
             guard let others = touched?.others else { return }
             json.member("layerIds", array: [layer] + others.compactMap(\.layer)) {
                 $0.integer(Int64($1))

@@ -4,10 +4,10 @@
 internal import CairnModel
 internal import Geometry
 
-/// The extents of a map and its layers in the map's spatial reference, as far as they can be given.
+/// The extents of a map and its layers in the map's spatial reference, where possible.
 ///
-/// Clients refuse to ask outside an advertised extent, and take a layer's reference from it; so an
-/// extent is in the map's reference or, where that is impossible, in the layer's own.
+/// Clients refuse requests outside an advertised extent, and take a layer's reference from it; so
+/// an extent is in the map's reference or, where that is impossible, in the layer's own.
 struct MapExtents {
     private let map: MapDescription
     private let layers: [LayerID: LayerDescription]
@@ -25,7 +25,7 @@ struct MapExtents {
         return known.dropFirst().reduce(first) { $0.union($1) }
     }
 
-    /// The whole world; nil for a reference that does not have it.
+    /// The whole world; nil for a reference whose domain is smaller.
     static func world(in reference: SpatialReference) -> Envelope? {
         switch reference.latestWkid {
         case 4326: return Envelope(minX: -180, minY: -90, maxX: 180, maxY: 90)
@@ -36,13 +36,13 @@ struct MapExtents {
         }
     }
 
-    /// The extent of a layer, or of all a group holds, with the reference it is in.
+    /// The extent of a layer, or of a group's members, with its reference.
     func extent(of layer: LayerDescription) -> (Envelope, SpatialReference)? {
         guard layer.kind == .group else {
             if let reference = map.spatialReference, let extent = inMapReference(layer, reference) {
                 return (extent, reference)
             }
-            // Clients open no layer without an extent, be it one without features.
+            // Clients open no layer without an extent, not even an empty one.
             guard let properties = layer.properties,
                 let extent = properties.extent ?? Self.world(in: properties.spatialReference)
             else { return nil }

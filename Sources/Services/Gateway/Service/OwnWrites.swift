@@ -4,22 +4,22 @@
 internal import CairnModel
 internal import Synchronization
 
-/// The last edit of each map that went through this gateway: a client that edits and then asks,
-/// without a sequence number, sees what it did, whichever worker answers.
+/// Sequence number of the last edit of each map through this gateway, for read-your-writes: a
+/// client that reads after an edit sees it without a sequence number, whichever worker answers.
 ///
-/// Any thread may ask. At most as many maps as a site has.
+/// Callable on any thread. Bounded by the number of maps of a site.
 final class OwnWrites: Sendable {
     private let sequences = Mutex<[MapName: Int64]>([:])
     private let isEmpty = Atomic<Bool>(true)
 
-    /// The map was edited.
+    /// Records an edit of a map.
     func note(_ sequence: Int64, in map: MapName) {
         sequences.withLock { $0[map] = max($0[map] ?? 0, sequence) }
         isEmpty.store(false, ordering: .releasing)
     }
 
-    /// The request, waiting for what this gateway knows of its map; requests about the past, and
-    /// about no map, stay as they are.
+    /// The request with this gateway's last edit of its map as `minSequence`; requests about the
+    /// past, or about no map, are unchanged.
     func asking<Request>(_ request: Request) -> Request {
         guard !isEmpty.load(ordering: .acquiring),
             let question = request as? any MapQuestion, question.asOf == nil,
@@ -31,11 +31,10 @@ final class OwnWrites: Sendable {
     }
 }
 
-/// A question about one map, now or as it was.
+/// A request about one map, present or past.
 protocol MapQuestion: PastRequest {
-    /// The map.
     var map: MapName { get }
-    /// The change that the answer must know; nil for any.
+    /// Minimum sequence number of the answer; nil for any.
     var minSequence: Int64? { get set }
 }
 

@@ -4,21 +4,21 @@
 internal import CairnModel
 internal import Site
 
-/// What of the past of a map a caller may see.
+/// Visibility of a map's past for a caller.
 enum PastSight: Hashable {
     /// Not decided yet.
     case undecided
-    /// The past as it was.
+    /// The complete past.
     case whole
-    /// What is left of it at that sequence number.
+    /// Limited to what is still visible at that sequence number.
     case from(Int64)
 }
 
 extension GatewayService {
-    /// The parameters of a request about a map, with what of its past and of its inside the caller
-    /// may see.
+    /// The parameters of a request about a map, with the caller's visibility of its past and its
+    /// internals.
     ///
-    /// Throws as the backend, where it has to be known how long the log is.
+    /// Throws as the backend, where the present sequence number is needed.
     func sighted(
         _ parameters: Parameters, _ caller: Caller, on map: String
     ) async throws(Failure) -> Parameters {
@@ -32,7 +32,7 @@ extension GatewayService {
         return parameters
     }
 
-    /// The same without waiting; nil where the backend does not know yet how long the log is.
+    /// ``sighted`` without waiting; nil before the backend has read the log.
     func sightedAtOnce(
         _ parameters: Parameters, _ caller: Caller, on map: String
     ) throws(Failure) -> Parameters? {
@@ -49,7 +49,7 @@ extension GatewayService {
 }
 
 extension Failure {
-    /// The refusal of a past that the caller may not see as it was (403).
+    /// The refusal of a past that is not fully visible to the caller (403).
     static func noHistory(_ service: ServiceName) -> Failure {
         let past =
             switch service {

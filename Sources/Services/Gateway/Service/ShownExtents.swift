@@ -5,17 +5,17 @@ internal import CairnModel
 internal import EsriForms
 internal import Geometry
 
-/// The extents of the features that definition expressions show, worked out once for as long as a
-/// layer is what it was: those of the sources are around features that are hidden, too.
+/// Cache of the extents of the features that pass a layer's definition expression, by version of
+/// the layer: the extents of sources include hidden features.
 ///
-/// A layer that cannot be asked has no extent meanwhile. Layers on other servers keep what these
-/// tell everybody.
+/// A layer whose query fails has no extent meanwhile. Layers on other servers keep the extents that
+/// these publish.
 actor ShownExtents {
-    /// The most layers that are remembered; beyond them all are forgotten.
+    /// Maximum number of cached layers; beyond it the cache is emptied.
     static let layerBound = 1_000
-    /// How long all layers of a map are waited for.
+    /// Time limit for all layers of a map together.
     static let patience = Duration.seconds(5)
-    /// How long a layer that could not be asked is not asked again.
+    /// Delay before a failed query is retried.
     static let respite = Duration.seconds(10)
 
     private struct Key: Hashable {
@@ -26,11 +26,11 @@ actor ShownExtents {
     private struct Entry {
         var layer: LayerDescription
         var past: SeenPast?
-        /// In the layer's reference, and in degrees; nil where nothing is shown, or the layer could
-        /// not be asked.
+        /// In the layer's reference, and in degrees; nil for a layer without visible features, or
+        /// after a failure.
         var extent: Envelope?
         var degrees: Envelope?
-        /// When it could not be; nil where it was.
+        /// Time of the failure; nil after a success.
         var failed: ContinuousClock.Instant?
     }
 
@@ -38,7 +38,7 @@ actor ShownExtents {
 
     private var entries: [Key: Entry] = [:]
 
-    /// The map with the extents of what is shown, of some layers or all; `ask` answers a query.
+    /// The map with the extents of visible features, of some layers or all; `ask` executes a query.
     func shown(
         _ map: MapDescription, of ids: [LayerID]?, past: SeenPast?, ask: Ask
     ) async -> MapDescription {
@@ -99,7 +99,7 @@ extension LayerDescription {
             && properties?.extent != nil && kind.source?.isRemote == false
     }
 
-    /// Asks for the rectangle around the features that the map shows, in the layer's reference.
+    /// A query for the extent of the visible features, in the layer's reference.
     fileprivate func extentQuery(on map: MapDescription, past: SeenPast?) -> QueryRequest {
         var request = QueryRequest(map: map.name, layer: id)
         request.isAuxiliary = true
@@ -112,7 +112,7 @@ extension LayerDescription {
 }
 
 extension Envelope {
-    /// Reads the answer to such a query; nil where no feature has a place.
+    /// Decodes the answer to such a query; nil if no feature has a geometry.
     fileprivate init?(extentAnswer body: [UInt8]) {
         let box = JSONTree(body)?["extent"]
         let sides = ["xmin", "ymin", "xmax", "ymax"].compactMap { box?[$0]?.number }

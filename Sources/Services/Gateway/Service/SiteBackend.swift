@@ -13,12 +13,12 @@ package import Site
 internal import SiteAnswers
 internal import Synchronization
 
-/// A running site behind the gateway: maps are read from the followed log, clicks that are at hand
-/// are answered here, everything else is asked of the supervisor's workers.
+/// A running site as backend: maps come from the followed log, identify and queries are answered
+/// here where the data is local, everything else is sent to the supervisor's workers.
 package final class SiteBackend: GatewayBackend {
     private let client: CairnClient
     private let recorder: Recorder?
-    /// The site's jobs; nil where its blobs are out of reach.
+    /// The site's jobs; nil where its blobs are inaccessible.
     package let jobs: (any GatewayJobs)?
     private let atHand: AtHand?
     private let answeredAtOnceCount = Atomic<Int>(0)
@@ -27,13 +27,12 @@ package final class SiteBackend: GatewayBackend {
     private let queriesSentCount = Atomic<Int>(0)
     private let ownWrites = OwnWrites()
 
-    /// Answers through that client; workers are asked every identify where there is no `site`,
-    /// whose datasets are opened otherwise.
+    /// Connects to a site through that client; with a `site`, whose datasets are opened, identify
+    /// and queries are answered here where possible, without one by workers only.
     ///
-    /// Answering an identify here holds its thread for about `clickLimit` microseconds at most.
-    /// What is answered here is given to the `recorder`; what workers answer, they record. Jobs are
-    /// served where there is a `jobSite`, whose blobs are read and written. Throws `Failure` when
-    /// the system has no thread or socket left.
+    /// An identify answered here holds its thread for about `clickLimit` microseconds at most, and
+    /// is passed to the `recorder`; workers record theirs. Jobs are served with a `jobSite`, whose
+    /// blobs are read and written. Throws `Failure` when the system is out of threads or sockets.
     package convenience init(
         client: CairnClient, answeringAtOnce site: Site? = nil, clickLimit: Int = 500,
         jobsOf jobSite: Site? = nil, recorder: Recorder? = nil
@@ -55,9 +54,9 @@ package final class SiteBackend: GatewayBackend {
         self.recorder = recorder
     }
 
-    /// What answers a click or a query without asking anybody.
+    /// Answers identify and queries from local data.
     private struct AtHand {
-        /// The most queries that are written at once, whatever the number of processors.
+        /// Maximum number of threads for queries, whatever the number of processors.
         private static let queryThreadLimit = 4
 
         let follower: MapFollower
@@ -72,7 +71,7 @@ package final class SiteBackend: GatewayBackend {
             } openDatasets: { id in
                 shelf.opened(id)
             }
-            // It is asked only while the log is heard.
+            // Used only while the log is reachable.
             identify = try SiteIdentify(
                 engine: engine, follower: follower, isStale: { false }, rehearses: true,
                 pace: pace)
@@ -83,7 +82,7 @@ package final class SiteBackend: GatewayBackend {
         }
     }
 
-    /// Answers what is at hand, as long as the log is heard.
+    /// Answers from local data, while the log is reachable.
     package func identifyAtOnce(_ request: IdentifyRequest) throws(Failure) -> IdentifyAnswer? {
         guard let atHand, !atHand.follower.isStale,
             let answer = try atHand.identify.identifyAtOnce(request)
@@ -114,17 +113,17 @@ package final class SiteBackend: GatewayBackend {
         try await client.map(named: name, past: past, minSequence: minSequence)
     }
 
-    /// As far as this gateway follows the log.
+    /// The position of this gateway in the log.
     package func presentSequence() async throws(Failure) -> Int64 {
         try await client.presentSequence()
     }
 
-    /// As far as this gateway follows the log.
+    /// The position of this gateway in the log.
     package func presentSequenceAtHand() throws(Failure) -> Int64? {
         try client.presentSequenceAtHand()
     }
 
-    /// Asks the service or the workers of the operation.
+    /// Sends the operation to its service or to workers.
     package func ask<Request, Answer>(
         _ operation: Operation<Request, Answer>, _ request: Request, within limit: Duration
     ) async throws(Failure) -> Answer {
@@ -132,7 +131,7 @@ package final class SiteBackend: GatewayBackend {
         return try await client.ask(operation, ownWrites.asking(request), timeout: limit)
     }
 
-    /// Answers a query that is at hand, as long as the log is heard; else asks workers.
+    /// Answers a query from local data while the log is reachable; else sends it to workers.
     package func ask<Request: PartedRequest>(
         _ operation: Operation<Request, QueryAnswer>, whole request: Request,
         within limit: Duration
@@ -165,7 +164,7 @@ package final class SiteBackend: GatewayBackend {
         return answer
     }
 
-    /// Asks an identify worker without a task.
+    /// Sends an identify to a worker without a task.
     package func askIdentify(
         _ request: IdentifyRequest, within limit: Duration,
         completion: @escaping @Sendable (@escaping IdentifyOutcome) -> Void
@@ -178,14 +177,14 @@ package final class SiteBackend: GatewayBackend {
         return { question.cancel() }
     }
 
-    /// Asks the map state; what is asked here later knows the edits.
+    /// Sends edits to the map state; later requests here include them.
     package func edit(
         _ edits: FeatureEdits, layer: LayerID, in map: MapName, within limit: Duration
     ) async throws(Failure) -> MapCommandResult {
         try await edit(.editFeatures(layer: layer, edits: edits), in: map, within: limit)
     }
 
-    /// Asks the map state; what is asked here later knows the edits.
+    /// Sends edits to the map state; later requests here include them.
     package func edit(
         _ edits: [LayerFeatureEdits], in map: MapName, within limit: Duration
     ) async throws(Failure) -> MapCommandResult {
@@ -202,10 +201,10 @@ package final class SiteBackend: GatewayBackend {
         return result
     }
 
-    /// Who asked, in the log.
+    /// The actor in the log.
     private static let actor = "gateway"
 
-    /// Follows an answer, through the log that this gateway follows.
+    /// Follows an answer, by the log that this gateway follows.
     package func follow(
         _ request: IdentifyRequest, known: Int64?
     ) async throws(Failure) -> any GatewayChanges {
@@ -233,7 +232,7 @@ package final class SiteBackend: GatewayBackend {
             seenFrom: seesPast ? nil : now)
     }
 
-    /// Whether the log can be heard, and what was counted.
+    /// Whether the log is reachable, and counters.
     package func health() async -> GatewayHealth {
         let (sequence, isStale) = (try? client.knownSequence()) ?? (0, true)
         var health = GatewayHealth(
@@ -277,22 +276,22 @@ private struct SiteJobs: GatewayJobs {
     }
 }
 
-/// One reader of a followed answer.
+/// A reader of a followed answer.
 private actor SiteChanges: GatewayChanges {
     private var iterator: LiveIdentify.AsyncIterator
     private var first: [IdentifyChange]?
-    /// What a reader knows who goes on where it was cut off.
+    /// Sequence number from which a reader resumes.
     private var known: Int64?
 
     init(_ iterator: LiveIdentify.AsyncIterator) { self.iterator = iterator }
 
-    /// Asks once, so that what is wrong with the request is said as of any other.
+    /// Reads the first answer, so that an invalid request fails as any other.
     func begin() async throws(Failure) { first = try await read(within: .seconds(15)) }
 
-    /// The sequence number of the answer as it is at the beginning.
+    /// Sequence number of the first answer.
     var firstSequence: Int64? { first?.last?.sequence }
 
-    /// Leaves out the first answer: the reader has it, as that of another sequence number.
+    /// Omits the first answer: the reader has it under another sequence number.
     func resume(from known: Int64) {
         first = []
         self.known = known

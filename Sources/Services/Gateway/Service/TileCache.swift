@@ -5,37 +5,37 @@ internal import CairnModel
 internal import FoundationEssentials
 internal import Platform
 
-/// Tiles that were drawn, in memory, as long as their map is what it was.
+/// Cache of drawn tiles in memory, by version of their map.
 ///
-/// The block that was asked for longest ago goes first. A block that several ask for is drawn once.
+/// The least recently used block is evicted first. Concurrent requests for a block share one
+/// drawing.
 actor TileCache {
-    /// One picture of 256 by 256 pixels.
     struct Tile: Sendable {
         var bytes: [UInt8]
-        /// Says that the bytes are the same: HTTP's `ETag`, with its quotation marks.
+        /// Entity tag of the bytes: HTTP's `ETag`, with its quotation marks.
         var entityTag: String
     }
 
-    /// Tiles that were drawn together, row by row.
+    /// Tiles drawn together, row by row.
     struct Block: Sendable {
         var tiles: [Tile]
         var sequence: Int64
         var isStale: Bool
-        /// Whether layers on other servers are on it.
+        /// Whether it includes layers on other servers.
         var hasRemote = false
-        /// What is missing of those.
+        /// Failures of those layers.
         var missing: [LayerFailure] = []
 
         fileprivate var byteCount: Int { tiles.reduce(512) { $0 + $1.bytes.count + 128 } }
     }
 
-    /// The most bytes of all tiles.
+    /// Maximum total size of the tiles in bytes.
     static let byteBound = 64 << 20
-    /// The most maps whose tiles are kept.
+    /// Maximum number of maps with cached tiles.
     static let mapBound = 64
-    /// The most blocks that are drawn at once.
+    /// Maximum number of concurrent drawings.
     static let drawingBound = 64
-    /// How long a block with layers of other servers is kept: they change without a word.
+    /// Lifetime of a block with remote layers, which change without notice.
     static let remoteAge = Duration.seconds(60)
 
     private struct Key: Hashable {
@@ -43,7 +43,7 @@ actor TileCache {
         var block: TileBlock
     }
 
-    /// A map as it was when its tiles were drawn, whatever happened elsewhere since.
+    /// The state of a map that determines its tiles.
     private struct Version {
         var map: MapDescription
         var number: Int
@@ -55,12 +55,12 @@ actor TileCache {
     private var blocks: [Key: (block: Block, lastUse: Int, drawn: ContinuousClock.Instant)] = [:]
     private var byteCount = 0
     private var drawings: [Key: Task<Result<Block, Failure>, Never>] = [:]
-    /// Counts uses and versions.
+    /// Counter of uses and versions.
     private var clock = 0
 
     private let now: @Sendable () -> ContinuousClock.Instant
 
-    /// - Parameter now: Says how old a block is.
+    /// - Parameter now: Clock for the age of blocks.
     init(
         byteBound: Int = TileCache.byteBound,
         now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
@@ -69,10 +69,10 @@ actor TileCache {
         self.now = now
     }
 
-    /// The block of a map as it is described, drawn where it is not at hand.
+    /// The block of a map in its present state, drawn if it is not cached.
     ///
-    /// A drawing goes on where the caller's task is cancelled: others may wait for it, and it is
-    /// kept. Throws `busy` beyond ``drawingBound``, and what `draw` throws.
+    /// A drawing continues when the caller's task is cancelled: others may wait for it, and it is
+    /// cached. Throws `busy` beyond ``drawingBound``, and the failures of `draw`.
     func block(
         _ block: TileBlock, of map: MapDescription,
         draw: @escaping @Sendable () async throws(Failure) -> Block
@@ -105,7 +105,7 @@ actor TileCache {
         return drawn
     }
 
-    /// The number of the map's present state; tiles of the one before are dropped.
+    /// Version number of the map's present state; tiles of the last one are evicted.
     private func version(of map: MapDescription) -> Int {
         var state = map
         state.sequence = 0
@@ -147,7 +147,7 @@ actor TileCache {
 }
 
 extension TileCache.Block {
-    /// Cuts a picture that was asked for in pieces; throws `corrupt` for one that is not.
+    /// Cuts a picture that was drawn in pieces; throws `corrupt` for any other.
     init(_ picture: ExportedPicture) throws(Failure) {
         let counts = picture.head.pieceByteCounts ?? []
         guard !counts.isEmpty, counts.allSatisfy({ $0 >= 0 }),

@@ -5,19 +5,19 @@ internal import CairnModel
 internal import EsriForms
 internal import Geometry
 
-/// The tiles of web maps: EPSG:3857 in squares of 256 pixels, one for the world at level 0, twice
-/// as many each way at each further level; rows count from the top, columns from the left.
+/// Web map tiles: EPSG:3857 in squares of 256 pixels, one for the world at level 0, twice as many
+/// in each direction at each further level; rows count from the top, columns from the left.
 struct TileAddress: Hashable, Sendable {
     let level: Int
     let row: Int
     let column: Int
 
-    /// The levels that there are.
+    /// Supported levels.
     static let levels = 0...23
-    /// Pixels of a tile's sides.
+    /// Side of a tile in pixels.
     static let side = 256
 
-    /// Throws `notFound` for a place outside the scheme.
+    /// Throws `notFound` for a tile outside the scheme.
     init(level: Int, row: Int, column: Int) throws(Failure) {
         guard Self.levels ~= level else {
             throw Failure(.notFound, "tile level \(level): expected 0 to \(Self.levels.upperBound)")
@@ -31,27 +31,26 @@ struct TileAddress: Hashable, Sendable {
         (self.level, self.row, self.column) = (level, row, column)
     }
 
-    /// The block it is drawn with.
+    /// The block that contains it.
     var block: TileBlock {
         TileBlock(level: level, row: row / TileBlock.count, column: column / TileBlock.count)
     }
 
-    /// Its place in the block, row by row.
+    /// Index in the block, row by row.
     var placeInBlock: Int {
         row % TileBlock.count * block.tilesPerSide + column % TileBlock.count
     }
 }
 
-/// Tiles that are drawn as one picture and cut: labels are where they are on a picture, and none is
-/// cut inside.
+/// Tiles drawn as one picture and cut: labels are placed once, and none is cut within a block.
 struct TileBlock: Hashable, Sendable {
     let level: Int
-    /// Rows of blocks from the top.
+    /// Row of the block from the top.
     let row: Int
-    /// Columns of blocks from the left.
+    /// Column of the block from the left.
     let column: Int
 
-    /// Tiles on each side, where the level has so many.
+    /// Tiles on each side, where the level has that many.
     static let count = 4
 
     var tilesPerSide: Int { min(Self.count, 1 << level) }
@@ -64,7 +63,7 @@ struct TileBlock: Hashable, Sendable {
         return Envelope(minX: left, minY: top - width, maxX: left + width, maxY: top)
     }
 
-    /// The request that draws it, knowing the map up to a sequence number.
+    /// The request that draws it, at that sequence number of the map or later.
     func request(map: MapName, minSequence: Int64) -> ExportRequest {
         var request = ExportRequest(
             map: map, extent: extent, extentReference: .webMercator, imageReference: .webMercator,
@@ -77,7 +76,7 @@ struct TileBlock: Hashable, Sendable {
 }
 
 extension JSONWriter {
-    /// Writes Esri's `tileInfo` of the scheme, numbers as Esri rounds them.
+    /// Writes Esri's `tileInfo` of the scheme, with Esri's rounding.
     mutating func tileInfo() {
         member("tileInfo") { json in
             json.member("rows", TileAddress.side)

@@ -4,16 +4,15 @@
 internal import CairnModel
 internal import EsriForms
 
-/// From when to when the features of layers are, worked out once for as long as a layer is what it
-/// was.
+/// Cache of the time extents of layers, by version of the layer.
 ///
-/// Of layers on other servers it is not known: these would have to tell all their features.
+/// Unknown for layers on other servers: that would take a query of all their features.
 actor TimeExtents {
-    /// The most layers that are remembered; beyond them all are forgotten.
+    /// Maximum number of cached layers; beyond it the cache is emptied.
     static let layerBound = 1_000
-    /// How long the features of all layers that are asked for at once are waited for.
+    /// Time limit for all layers of a request together.
     static let patience = Duration.seconds(5)
-    /// How long a layer that could not be asked is not asked again.
+    /// Delay before a failed query is retried.
     static let respite = Duration.seconds(60)
 
     private struct Key: Hashable {
@@ -23,17 +22,17 @@ actor TimeExtents {
 
     private struct Entry {
         var layer: LayerDescription
-        /// Nil where the layer has no moments, or could not be asked.
+        /// Nil for a layer without times, or after a failure.
         var extent: TimeExtent?
-        /// When it could not be; nil where it was.
+        /// Time of the failure; nil after a success.
         var failed: ContinuousClock.Instant?
     }
 
     private var entries: [Key: Entry] = [:]
 
-    /// Those of the layers of a map that have time; `ask` answers a query.
+    /// The time extents of a map's layers; `ask` executes a query.
     ///
-    /// A layer that cannot be asked is left out, and so is one without moments.
+    /// Layers without times are omitted, and so are those whose query fails.
     func extents(
         of layers: [LayerDescription], on map: MapDescription, past: SeenPast?,
         ask: @Sendable (QueryRequest, Duration) async throws(Failure) -> QueryAnswer
@@ -70,7 +69,7 @@ extension LayerDescription {
             && kind.source?.isRemote == false
     }
 
-    /// Asks for the first and last moments of its features, as the map shows them.
+    /// A query for the first and last times of its visible features.
     fileprivate func timeQuery(on map: MapDescription, past: SeenPast?) -> QueryRequest {
         var request = QueryRequest(map: map.name, layer: id)
         request.isAuxiliary = true
@@ -89,7 +88,7 @@ extension LayerDescription {
 }
 
 extension TimeExtent {
-    /// Reads the answer to such a query; nil where no feature has a moment.
+    /// Decodes the answer to such a query; nil if no feature has a time.
     fileprivate init?(statistics body: [UInt8]) {
         let row = JSONTree(body)?["features"]?.elements.first?["attributes"]
         let moments = ["first", "last", "end"].map { row?[$0]?.whole }
