@@ -217,7 +217,8 @@ let tier5: [Target] = [
             "OpenSSL", "PROJ", "Platform", "Recording", "Rendering", "Site", "SiteAnswers",
             "Tables",
             hummingbird, logging,
-        ]),
+        ],
+        data: ["cairn.css", "job.js", "map.js", "suggest.js"]),
     library("Terminal", ["Bus", "CairnClient", "CairnModel", "Geometry", "MapState", "Platform"]),
     library(
         "Commands",
