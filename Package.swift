@@ -223,8 +223,8 @@ let tier5: [Target] = [
     library(
         "Commands",
         [
-            "CairnClient", "CairnModel", "Dataset", "EventLog", "Expression", "Geometry", "ICU",
-            "JobKinds", "Jobs",
+            "CairnClient", "CairnModel", "Dataset", "EventLog", "Expression", "GEOS", "Geometry",
+            "ICU", "JobKinds", "Jobs",
             "Locator", "LocatorSources", "MapState", "PROJ", "Platform", "Recording",
             "Replay", "Site", "Tables", "Terminal", arguments,
         ]),
