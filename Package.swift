@@ -87,7 +87,7 @@ let tier0: [Target] = [
 ]
 
 let tier1: [Target] = [
-    library("Platform", ["CCairnLinux", "CSodium", "CZlib"], isHot: true),
+    library("Platform", ["CCairnLinux", "CDeferred", "CSSL", "CSodium", "CZlib"], isHot: true),
     library("ZeroMQ", ["CCairnLinux", "CZeroMQ", "Platform"]),
     library("SQLite", ["CSQLite"]),
     library("GDAL", ["CGDAL", "CDeferred", "Platform"]),
