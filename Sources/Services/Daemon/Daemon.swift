@@ -80,7 +80,6 @@ package final class Daemon: Sendable {
                 name: String(name.split(separator: " ").last ?? ""),
                 runDirectory: site.runDirectory)
             let daemon = Daemon(name: name, site: site, bus: bus, logger: logger)
-            daemon.keepProcessorsAwake()
             try TerminationWatch.start { daemon.requestShutdown() }
             logger.info("started", metadata: ["site": "\(site.path)", "pid": "\(getpid())"])
             let outcome = await Result { try await body(daemon) }
@@ -138,19 +137,6 @@ extension Daemon {
         case .unavailable, .logUnavailable, .timedOut: 69
         case .fenced: 75
         default: 1
-        }
-    }
-
-    /// As `CAIRN_WAKE_LATENCY` says; where the machine does not let it, the process goes on as it
-    /// is.
-    private func keepProcessorsAwake() {
-        guard let microseconds = EnvironmentNumber.wakeLatency.value else { return }
-        do throws(PlatformError) {
-            let processors = try WakefulProcessors(
-                microseconds: Int32(clamping: microseconds), logger: logger)
-            processors.start(on: bus)
-        } catch {
-            logger.warning("wake latency not asked for", metadata: ["error": "\(error)"])
         }
     }
 
