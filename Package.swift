@@ -434,10 +434,11 @@ let benchTargets: [Target] =
         .executableTarget(
             name: "bench-engine",
             dependencies: [
-                "CGEOS", "CairnModel", "Dataset", "GDAL", "Geometry", "SpatialIndex", "TestKit",
+                "CCairo", "CGEOS", "Cairo", "CairnCore", "CairnModel", "Dataset", "GDAL",
+                "Geometry", "Platform", "SpatialIndex", "TestKit",
             ],
             path: "Tests/Benchmarks/Engine", swiftSettings: settings,
-            linkerSettings: [.linkedLibrary("geos_c")]),
+            linkerSettings: [.linkedLibrary("cairo"), .linkedLibrary("geos_c")]),
         .executableTarget(
             name: "bench-locator",
             dependencies: [
