@@ -87,7 +87,7 @@ let tier0: [Target] = [
 ]
 
 let tier1: [Target] = [
-    library("Platform", ["CCairnLinux", "CSodium", "CZlib"], isHot: true),
+    library("Platform", ["CCairnLinux", "CDeferred", "CSSL", "CSodium", "CZlib"], isHot: true),
     library("ZeroMQ", ["CCairnLinux", "CZeroMQ", "Platform"]),
     library("SQLite", ["CSQLite"]),
     library("GDAL", ["CGDAL", "CDeferred", "Platform"]),
@@ -219,13 +219,14 @@ let tier5: [Target] = [
             "OpenSSL", "PROJ", "Platform", "Recording", "Rendering", "Site", "SiteAnswers",
             "Tables",
             hummingbird, logging,
-        ]),
+        ],
+        data: ["cairn.css", "job.js", "map.js", "suggest.js"]),
     library("Terminal", ["Bus", "CairnClient", "CairnModel", "Geometry", "MapState", "Platform"]),
     library(
         "Commands",
         [
-            "CairnClient", "CairnModel", "Dataset", "EventLog", "Expression", "Geometry", "ICU",
-            "JobKinds", "Jobs",
+            "CairnClient", "CairnModel", "Dataset", "EventLog", "Expression", "GEOS", "Geometry",
+            "ICU", "JobKinds", "Jobs",
             "Locator", "LocatorSources", "MapState", "PROJ", "Platform", "Recording",
             "Replay", "Site", "Tables", "Terminal", arguments,
         ]),
@@ -435,10 +436,11 @@ let benchTargets: [Target] =
         .executableTarget(
             name: "bench-engine",
             dependencies: [
-                "CGEOS", "CairnModel", "Dataset", "GDAL", "Geometry", "SpatialIndex", "TestKit",
+                "CCairo", "CGEOS", "Cairo", "CairnCore", "CairnModel", "Dataset", "GDAL",
+                "Geometry", "Platform", "SpatialIndex", "TestKit",
             ],
             path: "Tests/Benchmarks/Engine", swiftSettings: settings,
-            linkerSettings: [.linkedLibrary("geos_c")]),
+            linkerSettings: [.linkedLibrary("cairo"), .linkedLibrary("geos_c")]),
         .executableTarget(
             name: "bench-locator",
             dependencies: [

@@ -172,8 +172,7 @@ private final class Acknowledged: Sendable {
             ("CAIRN_CLOCK_OFFSET", "-1000001", "whole seconds, at most a million either way"),
             ("CAIRN_SNAPSHOT_EVENTS", "0", "a number of events, from 1 on"),
             ("CAIRN_COMPACTION_FEATURES", "1.5", "1 to 1000000"),
-            ("CAIRN_WAKE_LATENCY", "-1", "microseconds, at most a million"),
-            ("CAIRN_WAKE_LATENCY", "", "microseconds, at most a million"),
+            ("CAIRN_SNAPSHOT_EVENTS", "", "a number of events, from 1 on"),
             (
                 "CAIRN_LOG", "loud",
                 "one of trace, debug, info, notice, warning, error, critical"
@@ -188,40 +187,6 @@ private final class Acknowledged: Sendable {
 
         #expect(end.status == 64)
         #expect(end.said == "cairn-logd: \(name) is '\(text)': expected \(expected)\n")
-    }
-
-    /// The kernel's wake latency limit for processors, in microseconds; nil where it is not
-    /// readable.
-    private static func wakeLatency() -> Int32? {
-        guard let device = FileHandle(forReadingAtPath: WakeLatency.device),
-            let bytes = try? device.read(upToCount: 4), bytes.count == 4
-        else { return nil }
-        return bytes.reversed().reduce(0) { $0 << 8 | Int32($1) }
-    }
-
-    @Test func `while it is busy processors wake up as fast as it was told to ask for`()
-        async throws
-    {
-        let asked: Int32 = 7
-        guard let usual = Self.wakeLatency(), usual > asked else {
-            return print("skipped: how fast processors wake up is not this user's to say")
-        }
-        let logd = try LogdProcess(scratch.site, variables: ["CAIRN_WAKE_LATENCY": "\(asked)"])
-        defer { logd.kill() }
-        let client = try LogClient(scratch.site)
-        func keepBusy() async throws {
-            let end = ContinuousClock.now + .seconds(60)
-            while Self.wakeLatency() != asked, ContinuousClock.now < end {
-                _ = try await client.log.head(timeout: .seconds(30))
-            }
-            #expect(Self.wakeLatency() == asked)
-        }
-
-        try await keepBusy()
-        #expect(await eventually { Self.wakeLatency() == usual })
-        try await keepBusy()
-        logd.kill()
-        #expect(await eventually { Self.wakeLatency() == usual })
     }
 
     @Test(

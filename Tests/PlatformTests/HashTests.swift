@@ -66,19 +66,6 @@ import Testing
         }
     }
 
-    @Test func `sha-256 by instruction is that of the library, for every length and split`() {
-        let bytes = (0..<700).map { UInt8(truncatingIfNeeded: $0 &* 57 &+ $0 >> 3) }
-        for count in 0...bytes.count {
-            let part = Array(bytes[..<count])
-            let expected = SHA256.digestByLibrary(part)
-            #expect(SHA256.digest(part) == expected, "\(count) bytes")
-            var hash = SHA256()
-            hash.update(Array(part[..<(count / 3)]))
-            hash.update(Array(part[(count / 3)...]))
-            #expect(hash.finish() == expected, "\(count) bytes in two pieces")
-        }
-    }
-
     @Test func `hexadecimal text comes back as the bytes, and nothing else does`() {
         let bytes = (0...255).map { UInt8($0) }
         #expect(Hexadecimal.decode(Hexadecimal.encode(bytes)) == bytes)

@@ -2,7 +2,11 @@
 // Part of Cairn.
 #pragma once
 
+// SHA-256 by its own functions keeps its state in a value and reads no configuration, as `EVP` does.
+#define OPENSSL_SUPPRESS_DEPRECATED
+
 #include <openssl/err.h>
+#include <openssl/sha.h>
 #include <openssl/ssl.h>
 
 // Swift cannot call what OpenSSL defines as macros.

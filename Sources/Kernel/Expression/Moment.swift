@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
+internal import CairnModel
+
 /// Dates and times as WHERE clauses write them, proleptic Gregorian, UTC.
 enum Moment {
     /// Milliseconds since 1970 of `yyyy-mm-dd`, or of that with a space or `T` and `hh:mm`,
@@ -9,9 +11,9 @@ enum Moment {
         var rest = Array(text.utf8)[...]
         guard let year = number(&rest, 4), mark(&rest, "-"), let month = number(&rest, 2),
             mark(&rest, "-"), let day = number(&rest, 2), (1...12).contains(month),
-            (1...length(ofMonth: month, year)).contains(day)
+            (1...CalendarClock.length(ofMonth: month, in: year)).contains(day)
         else { return nil }
-        let midnight = days(year, month, day) * 86_400_000
+        let midnight = CalendarClock(year: year, month: month, day: day).milliseconds
         if rest.isEmpty { return midnight }
         guard mark(&rest, " ") || mark(&rest, "T"), let hour = number(&rest, 2),
             mark(&rest, ":"), let minute = number(&rest, 2), hour < 24, minute < 60
@@ -57,23 +59,5 @@ enum Moment {
         guard count > 0 else { return nil }
         for _ in min(count, 3)..<3 { value *= 10 }
         return value
-    }
-
-    private static func length(ofMonth month: Int64, _ year: Int64) -> Int64 {
-        switch month {
-        case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
-        case 4, 6, 9, 11: 30
-        default: 31
-        }
-    }
-
-    /// Days since 1970-01-01 (Howard Hinnant's `days_from_civil`).
-    private static func days(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
-        let shifted = month <= 2 ? year - 1 : year
-        let era = (shifted >= 0 ? shifted : shifted - 399) / 400
-        let yearOfEra = shifted - era * 400
-        let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
-        let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
-        return era * 146_097 + dayOfEra - 719_468
     }
 }

@@ -32,7 +32,7 @@ enum GeometryText {
             let geometry = try GeometryJSON.parse(text)
             parsed = Parsed(shape: geometry.shape, spatialReference: geometry.spatialReference)
         case let first? where first.isLetter && (text.contains("(") || !text.contains(",")):
-            parsed = Parsed(shape: try WKTReader.parse(text), spatialReference: nil)
+            parsed = Parsed(shape: try WellKnownText.shape(of: text), spatialReference: nil)
         default: parsed = Parsed(shape: try plain(text), spatialReference: nil)
         }
         try check(parsed.shape)

@@ -80,7 +80,6 @@ package final class Daemon: Sendable {
                 name: String(name.split(separator: " ").last ?? ""),
                 runDirectory: site.runDirectory)
             let daemon = Daemon(name: name, site: site, bus: bus, logger: logger)
-            daemon.keepProcessorsAwake()
             try TerminationWatch.start { daemon.requestShutdown() }
             logger.info("started", metadata: ["site": "\(site.path)", "pid": "\(getpid())"])
             let outcome = await Result { try await body(daemon) }
@@ -139,18 +138,6 @@ extension Daemon {
         case .unavailable, .logUnavailable, .timedOut: 69
         case .fenced: 75
         default: 1
-        }
-    }
-
-    /// Applies `CAIRN_WAKE_LATENCY`; if the machine does not permit it, the process runs without.
-    private func keepProcessorsAwake() {
-        guard let microseconds = EnvironmentNumber.wakeLatency.value else { return }
-        do throws(PlatformError) {
-            let processors = try WakefulProcessors(
-                microseconds: Int32(clamping: microseconds), logger: logger)
-            processors.start(on: bus)
-        } catch {
-            logger.warning("wake-up latency not set", metadata: ["error": "\(error)"])
         }
     }
 

@@ -34,10 +34,6 @@ extension EnvironmentNumber {
     /// For tests: number of changed features that triggers a compaction.
     static let compactionFeatures = Self(
         name: "CAIRN_COMPACTION_FEATURES", range: 1...1_000_000, expected: "1 to 1000000")
-    /// Maximum wake-up latency of processors in microseconds, while the process is busy.
-    static let wakeLatency = Self(
-        name: "CAIRN_WAKE_LATENCY", range: 0...1_000_000,
-        expected: "microseconds, at most a million")
 
-    static let all = [clockOffset, snapshotEvents, compactionFeatures, wakeLatency]
+    static let all = [clockOffset, snapshotEvents, compactionFeatures]
 }

@@ -11,9 +11,7 @@ extension AttributeValue {
         case .integer(let integer): String(integer)
         case .real(let real): Self.text(of: real)
         case .string(let string): string
-        case .date(let milliseconds):
-            Timestamp(microseconds: milliseconds.multipliedReportingOverflow(by: 1000).partialValue)
-                .displayText
+        case .date(let milliseconds): CalendarClock(milliseconds: milliseconds).text
         }
     }
 
@@ -24,42 +22,7 @@ extension AttributeValue {
 
 extension Timestamp {
     /// `2026-11-21T09:30:00Z`, with milliseconds where there are any.
-    package var displayText: String {
-        let (days, inDay) = Self.divided(microseconds, by: 86_400_000_000)
-        let date = Self.civil(daysSinceEpoch: days)
-        let seconds = inDay / 1_000_000
-        let milliseconds = inDay / 1000 % 1000
-        func two(_ value: Int64) -> String { value < 10 ? "0\(value)" : "\(value)" }
-        func padded(_ value: Int64, _ width: Int) -> String {
-            let text = String(abs(value))
-            let zeros = String(repeating: "0", count: max(0, width - text.count))
-            return (value < 0 ? "-" : "") + zeros + text
-        }
-        let fraction = milliseconds == 0 ? "" : ".\(padded(milliseconds, 3))"
-        return "\(padded(date.year, 4))-\(two(date.month))-\(two(date.day))T"
-            + "\(two(seconds / 3600)):\(two(seconds / 60 % 60)):\(two(seconds % 60))\(fraction)Z"
-    }
-
-    private static func divided(_ value: Int64, by divisor: Int64) -> (Int64, Int64) {
-        let remainder = value % divisor
-        return remainder < 0
-            ? (value / divisor - 1, remainder + divisor) : (value / divisor, remainder)
-    }
-
-    /// The Gregorian date, by Howard Hinnant's `civil_from_days`.
-    private static func civil(
-        daysSinceEpoch: Int64
-    ) -> (year: Int64, month: Int64, day: Int64) {
-        let shifted = daysSinceEpoch + 719_468
-        let (era, dayOfEra) = divided(shifted, by: 146_097)
-        let yearOfEra =
-            (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-        let shiftedMonth = (5 * dayOfYear + 2) / 153
-        let day = dayOfYear - (153 * shiftedMonth + 2) / 5 + 1
-        let month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
-        return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, day)
-    }
+    package var displayText: String { CalendarClock(self).text }
 }
 
 extension Double {

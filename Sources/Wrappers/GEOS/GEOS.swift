@@ -25,15 +25,18 @@ public struct GEOSError: Error, Hashable, Sendable {
     }
 }
 
-/// A geometry held by GEOS, with the predicates that tests use as an independent oracle.
+/// A geometry held by GEOS: read from well-known text, and what tests ask as an independent oracle.
 ///
 /// Each geometry has a GEOS context of its own, so different geometries may be used by different
 /// threads, one thread each.
 @safe public struct GEOSGeometry: ~Copyable {
-    private let context: Context
-    private let handle: OpaquePointer
+    let context: Context
+    let handle: OpaquePointer
 
-    /// Parses well-known text; throws for text that GEOS refuses.
+    /// Reads well-known text; throws where GEOS refuses it.
+    ///
+    /// GEOS calls itself for each collection within another, and reads no further than the geometry's
+    /// end: the caller bounds the one and looks after the other.
     public init(wkt: String) throws(GEOSError) {
         let context = try Context()
         guard let reader = unsafe GEOSWKTReader_create_r(context.handle) else {

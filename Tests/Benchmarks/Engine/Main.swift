@@ -38,7 +38,7 @@ struct Main {
 struct Bench {
     let work: String
     let isShort: Bool
-    /// Only cases with this in their name, and `growth` and `files`.
+    /// Only cases with this in their name, and `growth`, `files` and `own code`.
     var only: String?
     var shapely: (python: String, script: String)?
     private(set) var isShortOfSomething = false
@@ -52,6 +52,8 @@ struct Bench {
     private var rounds: Int { isShort ? 1 : 5 }
 
     mutating func run(sample: String, further: [(String, String)]) throws {
+        if only.map({ "own code".contains($0) }) ?? true { try OwnCode(isShort: isShort).run() }
+        if only == "own code" { return }
         let world = work + "/sources"
         try FileManager.default.createDirectory(
             atPath: world, withIntermediateDirectories: true)

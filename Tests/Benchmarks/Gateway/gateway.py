@@ -44,21 +44,23 @@ def memory(pid, what):
 
 
 class Contender:
-    """One server: its name, its port, how a question becomes a path, and its processes."""
+    """One server: its name, its port, how a question becomes a path, its processes, and a header."""
 
-    def __init__(self, name, port, path, pids):
+    def __init__(self, name, port, path, pids, header=None):
         self.name, self.port, self.path, self.pids = name, port, path, pids
+        self.header = header
 
-    def load(self, questions, seconds):
+    def load(self, questions, seconds, clients):
         """Requests a second, p50 and p99 in milliseconds, processor milliseconds a request, failures."""
         paths = [self.path(question) for question in questions]
         with tempfile.NamedTemporaryFile("w", suffix=".lua") as script:
             script.write("local paths = {\n%s}\n" % "".join(
                 "  %s,\n" % json.dumps(path) for path in paths))
             script.write("""local next = 0
+local headers = HEADERS
 request = function()
   next = next %% #paths + 1
-  return wrk.format("GET", paths[next])
+  return wrk.format("GET", paths[next], headers)
 end
 done = function(summary, latency)
   print(string.format("RESULT %%d %%d %%f %%f %%d", summary.requests, summary.duration,
@@ -66,11 +68,11 @@ done = function(summary, latency)
     summary.errors.connect + summary.errors.read + summary.errors.write
     + summary.errors.status + summary.errors.timeout))
 end
-""".replace("%%", "%"))
+""".replace("%%", "%").replace("HEADERS", '{["%s"]="%s"}' % self.header if self.header else "nil"))
             script.flush()
             before = ticks(self.pids)
             output = subprocess.run(
-                ["wrk", "-t1", f"-c{CLIENTS}", f"-d{seconds}s", "--timeout", "60s", "-s",
+                ["wrk", "-t1", f"-c{clients}", f"-d{seconds}s", "--timeout", "60s", "-s",
                  script.name, f"http://127.0.0.1:{self.port}"],
                 check=True, capture_output=True, text=True).stdout
             used = ticks(self.pids) - before
@@ -84,13 +86,13 @@ end
         }
 
 
-def contest(case, contenders, questions, seconds, rounds, extra):
+def contest(case, contenders, questions, seconds, rounds, extra, clients=CLIENTS):
     """Each in turn, rounds times; the median round of each, and what Cairn's is of the others'."""
     runs = {contender.name: [] for contender in contenders}
     for _ in range(rounds):
         for contender in contenders:
-            runs[contender.name].append(contender.load(questions, seconds))
-    line = {"case": case, "clients": CLIENTS, "questions": len(questions), **extra}
+            runs[contender.name].append(contender.load(questions, seconds, clients))
+    line = {"case": case, "clients": clients, "questions": len(questions), **extra}
     figures = {}
     for name, results in runs.items():
         results.sort(key=lambda result: result["perSecond"])
@@ -226,7 +228,15 @@ def clicks(options, layer):
                 layers=options.layer, query_layers=options.layer, styles="", srs="EPSG:4326",
                 bbox=extent(place), width=101, height=101, x=50, y=50, feature_count=100,
                 info_format="text/plain", format="image/png"), options.mapserver_processes))
-    return contest("click", contenders, places, options.seconds, options.rounds, {})
+    # The same answers on HTTP's general path: a request with TE does not have the ordinary form.
+    ways = [contenders[0], Contender(
+        "general path", options.port, contenders[0].path, options.cairn_processes,
+        ("TE", "trailers"))]
+    good = True
+    for count in (1, CLIENTS):
+        good &= contest(
+            "click, both paths", ways, places, options.seconds, options.rounds, {}, count)
+    return contest("click", contenders, places, options.seconds, options.rounds, {}) and good
 
 
 def addresses(options, layer):

@@ -39,30 +39,14 @@ struct PipelineCase {
                 "p99 \(Int(floor.quantile(0.99))) µs, longest \(Int(floor.quantile(1))) µs"))
     }
 
-    /// In turns with the machine's limit: the same three processes in C, with one thread each
-    /// beside libzmq's own; as the machine is, and, where permitted, with processors kept awake.
+    /// In turns with the same three processes in C, with one thread each beside libzmq's own.
     private func paced() throws {
-        let isLetAwake = (try? whileAwake {}) != nil
-        var (usual, awake) = (PacedRuns(), PacedRuns())
+        var runs = PacedRuns()
         for _ in 0..<(shop.isShort ? 1 : 3) {
-            try runOurs(&usual)
-            try runPeers(&usual)
-            guard isLetAwake else { continue }
-            try runOurs(&awake, variables: ["CAIRN_WAKE_LATENCY": "0"])
-            try whileAwake { try runPeers(&awake) }
+            try runOurs(&runs)
+            try runPeers(&runs)
         }
-        let title = "producer to durable to subscriber at 10,000/s, p50"
-        report(usual, title, atMost: isLetAwake ? nil : 400)
-        if isLetAwake { report(awake, title + ", CAIRN_WAKE_LATENCY=0", atMost: 400) }
-    }
-
-    /// The effect of `CAIRN_WAKE_LATENCY=0` on the log, for peers that make no request to the
-    /// kernel.
-    private func whileAwake(_ body: () throws -> Void) throws {
-        let latency = try WakeLatency()
-        try latency.demand(microseconds: 0)
-        defer { try? latency.demand(microseconds: nil) }
-        try body()
+        report(runs, "producer to durable to subscriber at 10,000/s, p50", atMost: 400)
     }
 
     private struct PacedRuns {
@@ -73,10 +57,9 @@ struct PipelineCase {
 
     private var pacedCount: Int { shop.isShort ? 20_000 : 40_000 }
 
-    private func runOurs(_ runs: inout PacedRuns, variables: [String: String] = [:]) throws {
+    private func runOurs(_ runs: inout PacedRuns) throws {
         runs.ours.append(
-            try measure(
-                count: pacedCount, eventsOfAppend: 1, perSecond: 10_000, variables: variables))
+            try measure(count: pacedCount, eventsOfAppend: 1, perSecond: 10_000))
     }
 
     private func runPeers(_ runs: inout PacedRuns) throws {
@@ -110,11 +93,11 @@ struct PipelineCase {
     }
 
     private func measure(
-        count: Int, eventsOfAppend: Int, perSecond: Int, variables: [String: String] = [:]
+        count: Int, eventsOfAppend: Int, perSecond: Int
     ) throws -> Figures {
         let site = try shop.site("pipeline")
         defer { shop.remove(site) }
-        let logd = try shop.cairn("cairn-logd", site, variables: variables)
+        let logd = try shop.cairn("cairn-logd", site)
         defer { logd.end() }
         let subscriber = try shop.role(["subscribe", site.path, "--count", "\(count)"])
         _ = try subscriber.line()

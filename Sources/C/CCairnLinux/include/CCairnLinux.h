@@ -35,10 +35,6 @@ uint32_t cairn_crc32c(uint32_t crc, const void *bytes, size_t count);
 /// The same by table, for comparison and for other processors.
 uint32_t cairn_crc32c_table(uint32_t crc, const void *bytes, size_t count);
 
-/// Takes `count` blocks of 64 bytes into the eight words of a SHA-256. 0, and nothing is done, where the
-/// processor has no instructions for it.
-int cairn_sha256_blocks(uint32_t state[8], const void *bytes, size_t count);
-
 /// From now on the first SIGTERM or SIGINT writes to the eventfd `fd`, and the second ends the
 /// process at once with status 128 + its number. 0, or -1 and errno.
 int cairn_watch_termination(int fd);

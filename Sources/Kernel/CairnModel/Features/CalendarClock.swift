@@ -4,6 +4,9 @@
 public import CairnCore
 
 /// A moment by calendar and clock in UTC, proleptic Gregorian.
+///
+/// The only such calculation in the sources: Foundation's calendars are Julian before 1582, turn at
+/// the year -4712, and take fifteen times as long (decision 0219).
 public struct CalendarClock: Hashable, Sendable {
     /// The year; 0 and negative before our era.
     public var year: Int64
@@ -36,14 +39,28 @@ public struct CalendarClock: Hashable, Sendable {
         millisecondOfDay = rest
     }
 
-    /// Milliseconds since the epoch (Howard Hinnant's `days_from_civil`).
-    public var milliseconds: Int64 {
+    /// The millisecond in which a timestamp is.
+    public init(_ time: Timestamp) {
+        let (milliseconds, rest) = time.microseconds.quotientAndRemainder(dividingBy: 1000)
+        self.init(milliseconds: rest < 0 ? milliseconds - 1 : milliseconds)
+    }
+
+    /// The first moment of a day; one that the month lacks is counted on into the next.
+    public init(year: Int64, month: Int64, day: Int64) {
+        (self.year, self.month, self.day, millisecondOfDay) = (year, month, day, 0)
+    }
+
+    /// Milliseconds since the epoch.
+    public var milliseconds: Int64 { dayNumber * Self.dayMilliseconds + millisecondOfDay }
+
+    /// Days since 1970-01-01 (Howard Hinnant's `days_from_civil`).
+    public var dayNumber: Int64 {
         let shifted = month <= 2 ? year - 1 : year
         let era = (shifted >= 0 ? shifted : shifted - 399) / 400
         let yearOfEra = shifted - era * 400
         let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
         let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
-        return (era * 146_097 + dayOfEra - 719_468) * Self.dayMilliseconds + millisecondOfDay
+        return era * 146_097 + dayOfEra - 719_468
     }
 
     /// The moment so many months later; a day that the month lacks becomes its last.
@@ -58,7 +75,8 @@ public struct CalendarClock: Hashable, Sendable {
         return result
     }
 
-    static func length(ofMonth month: Int64, in year: Int64) -> Int64 {
+    /// How many days a month of a year has.
+    public static func length(ofMonth month: Int64, in year: Int64) -> Int64 {
         switch month {
         case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
         case 4, 6, 9, 11: 30
@@ -105,8 +123,7 @@ extension Timestamp {
         guard 1...12 ~= month, 1...CalendarClock.length(ofMonth: month, in: year) ~= day,
             hour < 24, minute < 60, second < 60
         else { return nil }
-        var clock = CalendarClock(milliseconds: 0)
-        (clock.year, clock.month, clock.day) = (year, month, day)
+        let clock = CalendarClock(year: year, month: month, day: day)
         let fraction = String(parts.7 ?? "").prefix(6)
         let micros = number(fraction + String(repeating: "0", count: 6 - fraction.count))
         var seconds = clock.milliseconds / 1000 + hour * 3600 + minute * 60 + second

@@ -27,10 +27,7 @@ public enum AsOf: Hashable, Sendable, CustomStringConvertible {
     public var description: String {
         switch self {
         case .sequence(let sequence): "sequence number \(sequence)"
-        case .time(let time):
-            CalendarClock(
-                milliseconds: Int64((Double(time.microseconds) / 1000).rounded(.down))
-            ).text
+        case .time(let time): CalendarClock(time).text
         }
     }
 }

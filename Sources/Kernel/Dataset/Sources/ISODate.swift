@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
+import CairnModel
 import GDAL
 
 /// Moments as text: `YYYY-MM-DD`, `YYYY-MM-DDTHH:MM[:SS[.fraction]]`, then optionally `Z` or
@@ -30,17 +31,7 @@ enum ISODate {
         guard let year = scanner.digits(4), scanner.skip("-"), let month = scanner.digits(2),
             1...12 ~= month, scanner.skip("-"), let day = scanner.digits(2), 1...31 ~= day
         else { return nil }
-        return days(year: sign * year, month: month, day: day)
-    }
-
-    /// Days since 1970-01-01 (Howard Hinnant's `days_from_civil`).
-    static func days(year: Int64, month: Int64, day: Int64) -> Int64 {
-        let shifted = month <= 2 ? year - 1 : year
-        let era = (shifted >= 0 ? shifted : shifted - 399) / 400
-        let yearOfEra = shifted - era * 400
-        let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
-        let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
-        return era * 146_097 + dayOfEra - 719_468
+        return CalendarClock(year: sign * year, month: month, day: day).dayNumber
     }
 
     private struct Scanner {
@@ -107,31 +98,21 @@ extension ISODate {
         guard 1...9999 ~= moment.year, 1...12 ~= moment.month, 1...31 ~= moment.day else {
             return nil
         }
-        let day = days(
-            year: Int64(moment.year), month: Int64(moment.month), day: Int64(moment.day))
+        let day = moment.dayNumber
         let minutes = Int64(moment.hour * 60 + moment.minute - moment.zoneMinutes)
         let total = day * 86_400_000 + minutes * 60_000 + Int64(moment.milliseconds)
         let result = civil(milliseconds: total)
         return 1...9999 ~= result.year ? result : nil
     }
 
-    /// Calendar and clock in UTC (Howard Hinnant's `civil_from_days`).
+    /// Calendar and clock in UTC.
     static func civil(milliseconds: Int64) -> CivilMoment {
-        let day =
-            milliseconds >= 0 ? milliseconds / 86_400_000 : (milliseconds + 1) / 86_400_000 - 1
-        let rest = Int(milliseconds - day * 86_400_000)
-        let shifted = day + 719_468
-        let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
-        let dayOfEra = shifted - era * 146_097
-        let yearOfEra =
-            (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-        let shiftedMonth = (5 * dayOfYear + 2) / 153
-        let month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
+        let clock = CalendarClock(milliseconds: milliseconds)
+        let rest = Int(clock.millisecondOfDay)
         return CivilMoment(
-            year: Int(yearOfEra + era * 400 + (month <= 2 ? 1 : 0)), month: Int(month),
-            day: Int(dayOfYear - (153 * shiftedMonth + 2) / 5 + 1), hour: rest / 3_600_000,
-            minute: rest / 60_000 % 60, milliseconds: rest % 60_000, zoneMinutes: 0)
+            year: Int(clock.year), month: Int(clock.month), day: Int(clock.day),
+            hour: rest / 3_600_000, minute: rest / 60_000 % 60, milliseconds: rest % 60_000,
+            zoneMinutes: 0)
     }
 }
 
@@ -148,8 +129,13 @@ extension ISODate {
         guard 1...9999 ~= moment.year, 1...12 ~= moment.month, 1...31 ~= moment.day,
             0...23 ~= moment.hour, 0...59 ~= moment.minute, 0..<60_000 ~= moment.milliseconds
         else { return false }
-        let day = days(
-            year: Int64(moment.year), month: Int64(moment.month), day: Int64(moment.day))
-        return civil(milliseconds: day * 86_400_000).day == moment.day
+        return civil(milliseconds: moment.dayNumber * 86_400_000).day == moment.day
+    }
+}
+
+extension CivilMoment {
+    /// Days since 1970-01-01.
+    fileprivate var dayNumber: Int64 {
+        CalendarClock(year: Int64(year), month: Int64(month), day: Int64(day)).dayNumber
     }
 }

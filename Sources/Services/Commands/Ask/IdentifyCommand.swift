@@ -285,7 +285,7 @@ extension IdentifyAnswer {
                 }
                 lines.append("\(indent)    " + named.joined(separator: "  "))
                 if let shape = result.geometry {
-                    lines.append("\(indent)    " + WKTText.text(of: shape))
+                    lines.append("\(indent)    " + WellKnownText.text(of: shape))
                     for (name, values) in [("z", result.zValues), ("m", result.mValues)] {
                         guard let values else { continue }
                         let texts = values.map { $0.map { "\($0)" } ?? "none" }

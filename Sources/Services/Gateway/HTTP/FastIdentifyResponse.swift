@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
+internal import CairnModel
 internal import NIOCore
 
 /// An answer in the bytes of HTTP/1.1, with the headers that the general path gives the same
@@ -70,21 +71,11 @@ struct FastIdentifyResponse {
 
     /// `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110, 5.6.7), for moments from 1970 on.
     static func date(_ seconds: Int64) -> String {
-        let day = seconds / 86_400
+        let clock = CalendarClock(milliseconds: seconds * 1000)
         let second = seconds % 86_400
-        // Howard Hinnant's `civil_from_days`: years that begin in March.
-        let shifted = day + 719_468
-        let era = shifted / 146_097
-        let dayOfEra = shifted % 146_097
-        let yearOfEra =
-            (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-        let shiftedMonth = (5 * dayOfYear + 2) / 153
-        let dayOfMonth = dayOfYear - (153 * shiftedMonth + 2) / 5 + 1
-        let month = shiftedMonth < 10 ? shiftedMonth + 2 : shiftedMonth - 10
-        let year = yearOfEra + era * 400 + (month < 2 ? 1 : 0)
         func two(_ number: Int64) -> String { (number < 10 ? "0" : "") + String(number) }
-        return "\(days[Int(day % 7)]), \(two(dayOfMonth)) \(months[Int(month)]) \(year) "
+        return "\(days[Int(clock.dayNumber % 7)]), \(two(clock.day)) "
+            + "\(months[Int(clock.month) - 1]) \(clock.year) "
             + "\(two(second / 3_600)):\(two(second / 60 % 60)):\(two(second % 60)) GMT"
     }
 }

@@ -36,12 +36,12 @@ enum PageAsset: String, CaseIterable {
         (try? MappedFile(path: leafletFolder + "leaflet.min.js")) != nil
     }
 
-    private var text: String {
+    private var bytes: [UInt8] {
         switch self {
-        case .stylesheet: PageStyle.text
-        case .map: MapScript.text
-        case .suggest: PageScripts.suggest
-        case .job: PageScripts.job
+        case .stylesheet: PackageResources.cairn_css
+        case .map: PackageResources.map_js
+        case .suggest: PackageResources.suggest_js
+        case .job: PackageResources.job_js
         }
     }
 
@@ -60,7 +60,7 @@ enum PageAsset: String, CaseIterable {
     ) throws(Failure) -> ([UInt8], String) {
         if let asset = PageAsset(rawValue: name) {
             let type = asset == .stylesheet ? "text/css" : "text/javascript"
-            return (Array(asset.text.utf8), type + ";charset=UTF-8")
+            return (asset.bytes, type + ";charset=UTF-8")
         }
         let missing = Failure(.notFound, "there is no /pages/\(name.prefix(80))")
         guard name.hasPrefix("leaflet/"),

@@ -1,51 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-internal import CCairnLinux
-internal import CSodium
+internal import CSSL
 
-/// SHA-256 (FIPS 180-4), all at once or piece by piece; computed by libsodium, whole blocks by the
-/// processor's own instructions where it has them.
+/// SHA-256 (FIPS 180-4), all at once or piece by piece; computed by OpenSSL, which uses the
+/// processor's own instructions.
 public struct SHA256: Sendable {
-    private var state = crypto_hash_sha256_state()
+    private var state = SHA256_CTX()
 
-    /// Starts empty.
-    public init() { unsafe crypto_hash_sha256_init(&state) }
+    /// Starts with nothing.
+    public init() { unsafe SHA256_Init(&state) }
 
     /// Adds bytes.
     public mutating func update(_ bytes: RawSpan) {
         unsafe bytes.withUnsafeBytes { buffer in
-            let bytes = unsafe buffer.bindMemory(to: UInt8.self)
-            // libsodium counts bits, and buffers an incomplete block.
-            let begun = Int(state.count / 8 % 64)
-            let blocks = (buffer.count - (64 - begun) % 64) / 64
-            guard blocks > 0 else { return unsafe updateByLibrary(bytes) }
-            let start = (64 - begun) % 64
-            unsafe updateByLibrary(UnsafeBufferPointer(rebasing: bytes[..<start]))
-            let rest = unsafe UnsafeBufferPointer(rebasing: bytes[start...])
-            guard unsafe updateByInstruction(rest, blocks) else {
-                return unsafe updateByLibrary(rest)
-            }
-            unsafe updateByLibrary(UnsafeBufferPointer(rebasing: rest[(64 * blocks)...]))
+            guard let base = buffer.baseAddress else { return }
+            unsafe SHA256_Update(&state, base, buffer.count)
         }
-    }
-
-    private mutating func updateByLibrary(_ bytes: UnsafeBufferPointer<UInt8>) {
-        guard let base = bytes.baseAddress, !bytes.isEmpty else { return }
-        unsafe crypto_hash_sha256_update(&state, base, UInt64(bytes.count))
-    }
-
-    /// Whether the processor could.
-    private mutating func updateByInstruction(
-        _ bytes: UnsafeBufferPointer<UInt8>, _ blocks: Int
-    ) -> Bool {
-        let isDone = unsafe withUnsafeMutableBytes(of: &state.state) { words in
-            unsafe cairn_sha256_blocks(
-                words.bindMemory(to: UInt32.self).baseAddress, bytes.baseAddress, blocks)
-        }
-        guard isDone != 0 else { return false }
-        state.count += UInt64(blocks) * 512
-        return true
     }
 
     /// Adds bytes.
@@ -54,7 +25,7 @@ public struct SHA256: Sendable {
     /// The digest of everything added.
     public consuming func finish() -> Digest {
         var bytes = [UInt8](repeating: 0, count: 32)
-        unsafe crypto_hash_sha256_final(&state, &bytes)
+        unsafe SHA256_Final(&bytes, &state)
         return Digest(bytes: bytes)
     }
 
@@ -62,13 +33,6 @@ public struct SHA256: Sendable {
     public static func digest(_ bytes: RawSpan) -> Digest {
         var hash = SHA256()
         hash.update(bytes)
-        return hash.finish()
-    }
-
-    /// The digest of some bytes as libsodium alone computes it, for comparison.
-    public static func digestByLibrary(_ bytes: [UInt8]) -> Digest {
-        var hash = SHA256()
-        unsafe bytes.withUnsafeBufferPointer { unsafe hash.updateByLibrary($0) }
         return hash.finish()
     }
 
