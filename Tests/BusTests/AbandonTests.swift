@@ -5,6 +5,7 @@ import Bus
 import CairnModel
 import FoundationEssentials
 import Synchronization
+import TestKit
 import Testing
 
 /// A service that keeps every task, and says which of them were abandoned.
@@ -42,15 +43,6 @@ private final class Keeper: Sendable {
             return answer != nil
         }
     }
-}
-
-private func eventually(_ condition: () -> Bool) async -> Bool {
-    let end = ContinuousClock.now + .seconds(40)
-    while ContinuousClock.now < end {
-        if condition() { return true }
-        try? await Task.sleep(for: .milliseconds(2))
-    }
-    return condition()
 }
 
 @Suite(.timeLimit(.minutes(1))) struct AbandonTests {

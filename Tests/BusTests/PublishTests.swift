@@ -5,6 +5,7 @@ import Bus
 import CairnModel
 import FoundationEssentials
 import Platform
+import TestKit
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct PublishTests {
@@ -68,9 +69,9 @@ import Testing
         // Comes back when the thread has published them all.
         _ = try server.bindPublisher(.supervisorLive)
         _ = stands.tryPush(true)
-        while ended.all.isEmpty {
+        try await waitUntil("the subscriber has the last event", every: .milliseconds(1)) {
             try publisher.publish(topic: "e/end", message(.event, ""))
-            try await Task.sleep(for: .milliseconds(1))
+            return !ended.all.isEmpty
         }
 
         // As many in each of the two processes, and what is on the way between them.

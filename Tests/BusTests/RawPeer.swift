@@ -43,7 +43,8 @@ enum RawPeer {
         return true
     }
 
-    /// Listens, and says it to the first `count` that connect; call on a thread of its own.
+    /// Listens, says it to the first `count` that connect, and closes each connection once the peer
+    /// has said something too; call on a thread of its own.
     static func listen(at path: String, sayingTo count: Int, _ bytes: [[UInt8]]) {
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
         defer {
@@ -59,7 +60,8 @@ enum RawPeer {
             let peer = accept(descriptor, nil, nil)
             let said = bytes[index % bytes.count]
             unsafe _ = send(peer, said, said.count, Int32(MSG_NOSIGNAL))
-            usleep(2000)
+            item = pollfd(fd: peer, events: Int16(POLLIN), revents: 0)
+            unsafe _ = poll(&item, 1, 5000)
             close(peer)
         }
     }

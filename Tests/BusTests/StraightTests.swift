@@ -5,6 +5,7 @@ import Bus
 import CairnModel
 import FoundationEssentials
 import Synchronization
+import TestKit
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct StraightTests {
@@ -62,7 +63,7 @@ import Testing
         }
         for request in straight {
             let isSent = Inbox<Bool>()
-            _ = await eventually {
+            try await waitUntil("the worker has sent its answer") {
                 worker.post { if !isSent.all.contains(true) { isSent.put(send(request)) } }
                 return isSent.all.contains(true)
             }
@@ -140,7 +141,7 @@ import Testing
             Message(header: MessageHeader(kind: .result, correlation: ids[0])),
         ]
         let sentCount = Inbox<Int>()
-        _ = await eventually {
+        try await waitUntil("the stranger has sent its messages") {
             stranger.post {
                 while sentCount.count < messages.count,
                     (try? way.send(messages[sentCount.count])) != nil

@@ -34,7 +34,9 @@ import ZeroMQ
         for _ in 0..<count {
             let frames = WrongFrames.make(&random)
             for (index, frame) in frames.enumerated() {
-                while !(try socket.send(frame, more: index < frames.count - 1)) { usleep(1000) }
+                try blockUntil("the socket takes a frame") {
+                    try socket.send(frame, more: index < frames.count - 1)
+                }
             }
         }
     }
@@ -252,16 +254,17 @@ import ZeroMQ
         header[4] = 2
 
         for (index, frame) in [header, [], []].enumerated() {
-            while !(try socket.send(frame, more: index < 2)) { usleep(1000) }
+            try await waitUntil("the socket takes a frame") {
+                try socket.send(frame, more: index < 2)
+            }
         }
         var frames: [Data] = []
         var frame = Frame()
-        _ = try await eventually {
+        try await waitUntil("the answer has three frames") {
             while try socket.receive(&frame) { frames.append(Data(frame.copy())) }
             return frames.count == 3
         }
 
-        try #require(frames.count == 3)
         let answer = try HeaderCoding.decode(
             header: frames[0].bytes, metadata: frames[1], payload: frames[2])
         #expect(answer.header.kind == .failure)

@@ -6,6 +6,7 @@ import CairnModel
 import Geometry
 import Glibc
 import Recording
+import TestKit
 import Testing
 
 @testable import Commands
@@ -187,15 +188,17 @@ import Testing
                 role: .worker(.identify), number: 1, path: "/bin/false", arguments: [], logPath: log
             ))
         var starts: [Int64] = []
-        let end = ContinuousClock.now + .seconds(60)
-        while starts.count < 5, ContinuousClock.now < end {
+        try blockUntil("the process has been started five times", detail: "\(starts)") {
             let restarts = slot.record.restarts
             slot.startIfDue { _ in }
             if slot.record.restarts > restarts { starts.append(slot.record.since.microseconds) }
             slot.look { _ in }
-            usleep(1_000)
+            return starts.count == 5
         }
-        while slot.isRunning { slot.look { _ in } }
+        try blockUntil("the fifth process has ended") {
+            slot.look { _ in }
+            return !slot.isRunning
+        }
 
         let rests = zip(starts.dropFirst(), starts).map { $0 - $1 }
         #expect(rests.count == 4)

@@ -123,7 +123,7 @@ import Testing
         let elsewhere = WebRequest(url: other.url + "/ok", timeout: .seconds(100), byteLimit: 1000)
 
         async let results = answers(patient)
-        while try server.log().count < limit { try await Task.sleep(for: .milliseconds(20)) }
+        try await waitUntil("the server has \(limit) requests") { try server.log().count >= limit }
         // All places are taken: what finds none in its time was not sent.
         #expect(error(client.perform([request("/ok", .milliseconds(300))])[0]) == .busy)
         #expect(error(client.perform([elsewhere])[0]) == nil)

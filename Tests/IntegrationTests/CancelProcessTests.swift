@@ -84,10 +84,14 @@ import Testing
         let status = try await site.client.supervisorStatus()
         #expect(status.abandonedTaskCount == 6)
         #expect(status.expiredTaskCount == 0 && status.lostWorkerCount == 0)
-        // The worker does nothing any more: what it uses is its beats.
+        // The worker has nothing to do: its threads come to rest, and have used no time for it.
         let idle = IdentifySite.processorSeconds(worker)
         _ = try await site.client.ask(.identify, site.request(x: 1, y: 1))
-        try await Task.sleep(for: .milliseconds(500))
+        var restCount = 0
+        try await site.until("a worker at rest") { _ in
+            restCount = IdentifySite.isAtRest(worker) ? restCount + 1 : 0
+            return restCount == 5
+        }
         #expect(IdentifySite.processorSeconds(worker) - idle < 0.3)
         let whole = IdentifySite.processorSeconds(worker)
         // Whether it is found whole or found too large, nobody stops it now.

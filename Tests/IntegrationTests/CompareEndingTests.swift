@@ -21,11 +21,7 @@ import Testing
         let table = JobSite.table(rows: 20, seed: 1)
         let input = try site.site.blobs.put(table, mediaType: "text/csv")
         let job = try await site.submit(table)
-        let end = ContinuousClock.now + .seconds(60)
-        while try await site.client.job(job).status != .succeeded {
-            try #require(ContinuousClock.now < end, "\(site.files.output())")
-            try await Task.sleep(for: .milliseconds(10))
-        }
+        #expect(try await site.end(of: job).status == .succeeded, "\(site.files.output())")
         let folder = site.files.path + "/blobs"
         for name in try FileManager.default.contentsOfDirectory(atPath: folder)
         where !site.site.blobs.path(input.id).hasSuffix("/" + name) {
@@ -75,10 +71,9 @@ import Testing
         process.standardError = errors
         try process.run()
         // It stands at the first difference, which nobody reads.
-        let end = ContinuousClock.now + .seconds(60)
-        while scratches(of: site).isEmpty {
-            try #require(process.isRunning && ContinuousClock.now < end)
-            try await Task.sleep(for: .milliseconds(10))
+        try await waitUntil("the comparison has its directory") {
+            try #require(process.isRunning)
+            return !scratches(of: site).isEmpty
         }
 
         kill(process.processIdentifier, signal)

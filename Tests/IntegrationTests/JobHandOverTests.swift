@@ -122,7 +122,7 @@ import Testing
         let id = try #require(
             JobID(submitted.output.trimmingCharacters(in: .whitespacesAndNewlines)))
         for _ in 0..<6 {
-            try await Task.sleep(for: .milliseconds(Int.random(in: 10...300, using: &random)))
+            try await pauseBeforeKill(milliseconds: 10...300, using: &random)
             try site.replace("cairn-supervisor")
         }
         let job = try await site.end(of: id)
@@ -161,17 +161,17 @@ import Testing
         let site = try await site()
         let id = try await site.submit(JobSite.table(rows: 20_000, seed: 5))
         var victim: Int32?
-        while victim == nil {
+        try await waitUntil("a locator holds a chunk", every: .milliseconds(1)) {
             victim = try await site.client.workers().first {
                 $0.pool == .locator && !$0.held.isEmpty
             }?.processID
+            return victim != nil
         }
         let frozen = try #require(victim)
         site.files.signal(frozen, SIGSTOP)
         if isGivenUpFirst {
-            let end = ContinuousClock.now + .seconds(60)
-            while try await site.client.job(id).lostAttemptCount == 0, ContinuousClock.now < end {
-                try await Task.sleep(for: .milliseconds(20))
+            try await waitUntil("the frozen worker's attempt is lost") {
+                try await site.client.job(id).lostAttemptCount > 0
             }
         }
 

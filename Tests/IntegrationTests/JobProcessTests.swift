@@ -75,7 +75,7 @@ private final class Tally: Sendable {
         while true {
             let job = try await jobIfHeard(id, site)
             if job?.status.isTerminal == true { break }
-            try await Task.sleep(for: .milliseconds(Int.random(in: 100...400, using: &random)))
+            try await pauseBeforeKill(milliseconds: 100...400, using: &random)
             // However slow the machine is, some work is done between a few deaths and the next
             // ones.
             if let count = job?.completedChunkCount, count > completed {
@@ -138,8 +138,8 @@ private final class Tally: Sendable {
             }
             for kill in 1...8 {
                 // A request that ended several processes would be given up: none is there for long.
-                while tally.count < 8 * kill, !tally.isOver {
-                    try await Task.sleep(for: .milliseconds(5))
+                try await waitUntil("\(8 * kill) requests are answered") {
+                    tally.count >= 8 * kill || tally.isOver
                 }
                 try site.replace("cairn-worker --pool locator")
                 try await site.waitForWorkers(3)
@@ -156,10 +156,11 @@ private final class Tally: Sendable {
         let site = try await site()
         let id = try await site.submit(JobSite.table(rows: 2_000, seed: 3))
         var holder: WorkerDescription?
-        while holder == nil {
+        try await waitUntil("a locator holds a chunk", every: .milliseconds(1)) {
             holder = try await site.client.workers().first {
                 $0.pool == .locator && !$0.held.isEmpty
             }
+            return holder != nil
         }
         let victim = try #require(holder)
         let index = try #require(
@@ -182,10 +183,11 @@ private final class Tally: Sendable {
         let site = try await site()
         let id = try await site.submit(JobSite.table(rows: 4_000, seed: 5))
         var holder: WorkerDescription?
-        while holder == nil {
+        try await waitUntil("a locator holds a chunk", every: .milliseconds(1)) {
             holder = try await site.client.workers().first {
                 $0.pool == .locator && !$0.held.isEmpty
             }
+            return holder != nil
         }
         let victim = try #require(holder).processID
 

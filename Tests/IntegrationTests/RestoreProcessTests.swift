@@ -79,7 +79,7 @@ import Testing
             bus: client.bus, log: log, onFault: { fault in stopped.withLock { $0 = fault } }
         ) { _, _ in }
         let end = try await log.head().head
-        while subscription.position < end { try await Task.sleep(for: .milliseconds(5)) }
+        try await waitUntil("the subscription has event \(end)") { subscription.position >= end }
         files.signal(logd, SIGTERM)
         #expect(files.waitForExit(logd) == 0)
         let restored = try await cairn("log", "restore", files.path + "/backup.sqlite", "--json")
@@ -90,7 +90,7 @@ import Testing
         // write on.
         #expect(files.waitForExit(gateway) == 1, "\(files.output())")
         #expect(files.output().contains("cairn-gateway: the event log has been replaced"))
-        while stopped.withLock({ $0 }) == nil { try await Task.sleep(for: .milliseconds(5)) }
+        try await waitUntil("the subscription has stopped") { stopped.withLock { $0 } != nil }
         #expect(stopped.withLock { $0 }?.code == .conflict)
         let requester = try client.requester(.mapRequests)
         let refused = try? await requester.request(

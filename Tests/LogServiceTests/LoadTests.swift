@@ -7,6 +7,7 @@ import CairnModel
 import Foundation
 import Site
 import Synchronization
+import TestKit
 import Testing
 
 /// More than fits, faster than one can follow.
@@ -79,8 +80,10 @@ import Testing
                 })
         }
         let thaw = AsyncStream.makeStream(of: Never.self)
+        let steps = AsyncStream.makeStream(of: Void.self)
         try subscribe(0)
-        try subscribe(1) { try? await Task.sleep(for: .milliseconds(100)) }
+        // It takes one page for ten that are appended, until the flood is over.
+        try subscribe(1) { for await _ in steps.stream { break } }
         // It takes what comes first, and stands still until the flood is over.
         try subscribe(3) { for await _ in thaw.stream {} }
         var before = 0
@@ -90,10 +93,12 @@ import Testing
                 expected: .any, timeout: .seconds(30))
             if round == rounds / 4 { before = try memory(of: logd) }
             if round == rounds / 2 { try subscribe(2) }
+            if round % 10 == 0 { steps.continuation.yield() }
         }
         let after = try memory(of: logd)
         #expect(handled[3].position == 0)
         thaw.continuation.finish()
+        steps.continuation.finish()
 
         let last = Int64(rounds * 100)
         for target in handled {

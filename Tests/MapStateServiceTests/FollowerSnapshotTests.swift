@@ -340,7 +340,7 @@ enum SnapshotFolder: String, CaseIterable {
         let client = CairnClient(sharing: running.bus, patience: .seconds(60))
         #expect(try await client.stateHash(of: .mapState).sequence > 0)
         // What is written beside the fold is there in a moment.
-        while running.store.names().isEmpty { try await Task.sleep(for: .milliseconds(5)) }
+        try await waitUntil("a snapshot is written") { !running.store.names().isEmpty }
         service.stop()
         _ = await work.result
         bus.stop()

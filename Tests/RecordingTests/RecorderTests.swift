@@ -114,7 +114,9 @@ import Testing
         let recorder = try recorder(scratch, "all")
         func keep(_ number: Int) async throws {
             recorder.note(Self.exchange(number), Recorder.Context(sequence: Int64(number)))
-            while recorder.counts.written <= number { try await Task.sleep(for: .milliseconds(2)) }
+            try await waitUntil("record \(number) is written") {
+                recorder.counts.written > number
+            }
         }
         try await keep(0)
         try await keep(1)
@@ -247,7 +249,7 @@ import Testing
         let recorder = try recorder(scratch, "all")
         let incarnation = UUID()
         recorder.note(Self.exchange(0), Recorder.Context(sequence: 1))
-        while recorder.counts.written < 1 { try await Task.sleep(for: .milliseconds(2)) }
+        try await waitUntil("the first record is written") { recorder.counts.written >= 1 }
         recorder.nameLog { incarnation }
         recorder.note(Self.exchange(1), Recorder.Context(sequence: 2))
         recorder.close()

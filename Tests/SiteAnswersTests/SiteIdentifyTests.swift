@@ -102,12 +102,11 @@ extension FedSite {
 
     @Test func `what a request lacked is prepared in the background`() async throws {
         let site = try fed.identify(rehearses: true)
-        let end = ContinuousClock.now + .seconds(120)
         var answer: IdentifyAnswer?
 
-        while answer == nil, .now < end {
+        try await waitUntil("the request is answered at once", within: .seconds(120)) {
             answer = try site.identifyAtOnce(fed.map.request())
-            try await Task.sleep(for: .milliseconds(1))
+            return answer != nil
         }
 
         #expect(answer?.results.map(\.value) == [.string("square 0")])
@@ -153,11 +152,10 @@ extension FedSite {
             let site = try fed.identify(rehearses: true, readsLog: true)
             let past = fed.map.request(moment)
             #expect(try site.identifyAtOnce(past) == nil)
-            let end = ContinuousClock.now + .seconds(120)
             var answer: IdentifyAnswer?
-            while answer == nil, .now < end {
+            try await waitUntil("the past is answered at once", within: .seconds(120)) {
                 answer = try site.identifyAtOnce(past)
-                try await Task.sleep(for: .milliseconds(1))
+                return answer != nil
             }
             let readCount = fed.readCount.load(ordering: .relaxed)
 

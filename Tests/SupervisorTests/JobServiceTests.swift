@@ -7,6 +7,7 @@ import FoundationEssentials
 import Site
 import Supervisor
 import Synchronization
+import TestKit
 import Testing
 import Worker
 
@@ -82,7 +83,7 @@ import Worker
         let (hub, kind) = try await HubFixture.forJobs()
         kind.gate.set(open: false)
         let id = try await hub.submit(["rows": "4"]).id
-        _ = await eventually { kind.gate.started == [0] }
+        try await waitUntil("the first chunk has begun") { kind.gate.started == [0] }
 
         let paused = try await hub.command(.pause, id)
         #expect(paused.isPaused)
@@ -91,7 +92,7 @@ import Worker
         #expect(quiet.completedChunkCount == 2)
         hub.stopSupervisor()
         try await hub.startSupervisor()
-        _ = try await eventually {
+        try await waitUntil("the job is paused") {
             do {
                 return try await hub.job(id).isPaused
             } catch let failure as Failure where failure.isRetriable {
@@ -110,7 +111,7 @@ import Worker
         let (hub, kind) = try await HubFixture.forJobs()
         kind.gate.set(open: false)
         let id = try await hub.submit(["rows": "3"]).id
-        _ = await eventually { kind.gate.started == [0] }
+        try await waitUntil("the first chunk has begun") { kind.gate.started == [0] }
 
         let cancelling = try await hub.command(.cancel, id)
         #expect(cancelling.status == .cancelling)
@@ -159,7 +160,7 @@ import Worker
         let (hub, kind) = try await HubFixture.forJobs()
         kind.gate.set(open: false)
         let id = try await hub.submit(["rows": "2"]).id
-        _ = await eventually { kind.gate.started == [0] }
+        try await waitUntil("the first chunk has begun") { kind.gate.started == [0] }
 
         hub.stopSupervisor()
         try await hub.startSupervisor()
@@ -176,11 +177,11 @@ import Worker
         let (hub, kind) = try await HubFixture.forJobs()
         kind.gate.set(open: false)
         let id = try await hub.submit(["rows": "1"]).id
-        _ = await eventually { kind.gate.started == [0] }
+        try await waitUntil("the first chunk has begun") { kind.gate.started == [0] }
 
         hub.stopSupervisor()
         kind.gate.set(open: true)
-        _ = await eventually { kind.gate.ended == [0] }
+        try await waitUntil("the first chunk has ended") { kind.gate.ended == [0] }
         try await hub.startSupervisor()
         try await hub.waitForWorkers(2)
         let job = try await hub.job(id) { $0.status.isTerminal }
@@ -193,11 +194,11 @@ import Worker
         let (hub, kind) = try await HubFixture.forJobs()
         kind.gate.set(open: false)
         let id = try await hub.submit(["rows": "3"]).id
-        _ = await eventually { kind.gate.started == [0] }
+        try await waitUntil("the first chunk has begun") { kind.gate.started == [0] }
 
         hub.stopLog()
         kind.gate.set(open: true)
-        _ = await eventually { kind.gate.ended == [0] }
+        try await waitUntil("the first chunk has ended") { kind.gate.ended == [0] }
         try await hub.restartLog()
         let job = try await hub.job(id) { $0.status.isTerminal }
 
@@ -215,11 +216,11 @@ import Worker
         let victim = try await hub.startWorker(.locator, slots: .oneChunk, kind.operations)
         kind.gate.set(open: false)
         let id = try await hub.submit(["rows": "1"]).id
-        _ = await eventually { kind.gate.started == [0] }
+        try await waitUntil("the first chunk has begun") { kind.gate.started == [0] }
 
         hub.worker(victim).bus.stop()
         try await hub.startWorker(.locator, slots: .oneChunk, kind.operations)
-        _ = await eventually { kind.gate.started == [0, 0] }
+        try await waitUntil("the first chunk has begun again") { kind.gate.started == [0, 0] }
         kind.gate.set(open: true)
         let job = try await hub.job(id) { $0.status.isTerminal }
 
@@ -259,7 +260,7 @@ import Worker
         let (hub, kind) = try await HubFixture.forJobs()
         kind.gate.set(open: false)
         let first = try await hub.submit(["rows": "6"]).id
-        _ = await eventually { kind.gate.started.count == 1 }
+        try await waitUntil("a chunk has begun") { kind.gate.started.count == 1 }
         let second = try await hub.submit(["rows": "1"]).id
         _ = try await hub.job(second) { $0.completedChunkCount == 1 }
 

@@ -6,6 +6,7 @@ import CairnModel
 import FoundationEssentials
 import Supervisor
 import Synchronization
+import TestKit
 import Testing
 import Worker
 
@@ -53,17 +54,19 @@ private let echo: [String: TaskHandler] = [
     @Test func `a task nobody has time for ends at its deadline`() async throws {
         let hub = try await HubFixture()
         let isOpen = Atomic<Bool>(false)
+        let isHeld = Atomic<Bool>(false)
         let slow = WorkerSlots(taskCredit: 1, taskThreadCount: 1, chunkCount: 0)
         try await hub.startWorker(
             .identify, slots: slow,
             [
                 "wait": { context, _ in
+                    isHeld.store(true, ordering: .relaxed)
                     while !isOpen.load(ordering: .relaxed) { PauseThread.briefly() }
                     return Data()
                 }
             ])
         async let first = hub.task("wait", "")
-        try await Task.sleep(for: .milliseconds(50))
+        try await waitUntil("the worker holds its task") { isHeld.load(ordering: .relaxed) }
 
         let failure = await #expect(throws: Failure.self) {
             try await hub.task("wait", "", timeout: .milliseconds(300))

@@ -58,7 +58,9 @@ import Testing
         }
 
         func settle(at count: Int) async throws {
-            while threadCount != count { try await Task.sleep(for: .milliseconds(5)) }
+            try await waitUntil("there are \(count) threads", detail: "\(threadCount)") {
+                threadCount == count
+            }
         }
     }
 
