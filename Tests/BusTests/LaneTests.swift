@@ -322,7 +322,7 @@ private struct Lane {
         #expect(!lane.directory.exists(Endpoint.lane(lane.worker).name + ".lock"))
     }
 
-    @Test
+    @Test(.slow)
     func `a path that is slow to be given up holds up who binds it next, and nobody else`()
         async throws
     {

@@ -7,6 +7,7 @@ import Dispatch
 import FoundationEssentials
 import Platform
 import Synchronization
+import TestKit
 import Testing
 import ZeroMQ
 

@@ -132,7 +132,7 @@ import ZeroMQ
         _ = try poller.wait(milliseconds: 200)
     }
 
-    @Test func `a lane waits for its worker among a thousand strangers`() async throws {
+    @Test(.slow) func `a lane waits for its worker among a thousand strangers`() async throws {
         let directory = try RunDirectory()
         let supervisor = try directory.bus("supervisor")
         let worker = try directory.bus("worker")
@@ -186,7 +186,7 @@ import ZeroMQ
         #expect(await arrived.waitFor(2) == ["1", "2"])
     }
 
-    @Test(arguments: ["requester", "subscriber", "pull"])
+    @Test(.slow, arguments: ["requester", "subscriber", "pull"])
     func `a client that meets strangers first finds its service later`(_ kind: String) async throws
     {
         let directory = try RunDirectory()

@@ -127,7 +127,7 @@ private struct Seen: Sendable {
         #expect(Set(ids).count == 1)
     }
 
-    @Test func `a request whose service stays silent goes out again in time`() async throws {
+    @Test(.slow) func `a request whose service stays silent goes out again in time`() async throws {
         let site = try FakeSite()
         defer { site.end() }
         let held = Mutex<[IncomingRequest]>([])

@@ -15,7 +15,7 @@ import Testing
         return (calendar, formatter)
     }
 
-    @Test func `moments have the calendar's day and clock`() {
+    @Test(.slow) func `moments have the calendar's day and clock`() {
         var generator = SeededGenerator(seed: 5)
         let formatter = foundation().1
         for _ in 0..<2_000 {

@@ -184,7 +184,7 @@ import Testing
 
     // MARK: Round trips
 
-    @Test func `what is written reads back equal, and as JSON would`() throws {
+    @Test(.slow) func `what is written reads back equal, and as JSON would`() throws {
         var maker = Maker(random: SeededGenerator(seed: 0xF17E))
         for _ in 0..<400 {
             let request = try maker.request()
@@ -262,7 +262,9 @@ import Testing
         #expect(error?.message.contains("layout version 3") == true)
     }
 
-    @Test func `every beginning of a value, and a value with more behind it, is refused`() throws {
+    @Test(.slow) func `every beginning of a value, and a value with more behind it, is refused`()
+        throws
+    {
         var maker = Maker(random: SeededGenerator(seed: 5))
         let request = FixedLayout.encode(try maker.request())
         let answer = FixedLayout.encode(maker.answer())

@@ -184,7 +184,7 @@ import Testing
 
     private static let seeds: [UInt64] = (1...8).map { $0 &* 6_151 }
 
-    @Test(arguments: seeds)
+    @Test(.slow, arguments: seeds)
     func `random values are written as Foundation writes them, or not at all`(seed: UInt64) {
         var trees = Trees(random: SeededGenerator(seed: seed))
         var (fast, slow) = (0, 0)

@@ -35,7 +35,9 @@ import Testing
         #expect(String(decoding: posted.body, as: UTF8.self) == #"{"q": {}, "form": {"b": "2"}}"#)
     }
 
-    @Test func `what misbehaves is one error, and the next question is answered`() throws {
+    @Test(.slow) func `what misbehaves is one error, and the next question is answered`()
+        throws
+    {
         #expect(error(ask("/hang", timeout: .milliseconds(300))) == .timedOut)
         #expect(error(ask("/drip", timeout: .milliseconds(300))) == .timedOut)
         #expect(error(ask("/huge")) == .tooLarge)
@@ -65,7 +67,10 @@ import Testing
         #expect(error(closed) == .unreachable)
     }
 
-    @Test func `a passing trouble is tried again, three times at most`() throws {
+    @Test(.slow)
+    func `a passing trouble is tried again, three times at most`()
+        throws
+    {
         #expect(try ask("/flaky/1").get().status == 200)
         #expect(try server.log().count { $0.contains("/flaky/1") } == 3)
         _ = ask("/break")
@@ -91,7 +96,7 @@ import Testing
         #expect(try server.log().count { $0.contains("/loop") } <= WebClient.redirections + 1)
     }
 
-    @Test func `many are asked at once, and cancelled at once`() throws {
+    @Test(.slow) func `many are asked at once, and cancelled at once`() throws {
         let requests = (0..<16).map { number in
             WebRequest(
                 url: server.url + (number % 4 == 0 ? "/hang" : "/ok?n=\(number)"),
@@ -113,7 +118,7 @@ import Testing
         #expect(late.map(error) == [.timedOut])
     }
 
-    @Test func `one server has so many questions at once and no more`() async throws {
+    @Test(.slow) func `one server has so many questions at once and no more`() async throws {
         let limit = WebClient.outstandingLimitPerServer
         func request(_ path: String, _ timeout: Duration) -> WebRequest {
             WebRequest(url: server.url + path, timeout: timeout, byteLimit: 1000)
@@ -141,7 +146,9 @@ import Testing
         }
     }
 
-    @Test func `too many are refused, and a client that goes cancels what it asked`() async {
+    @Test func `too many are refused, and a client that goes cancels what it asked`()
+        async
+    {
         let request = WebRequest(url: server.url + "/hang", timeout: .seconds(100), byteLimit: 1000)
         let flood = client.perform(
             [WebRequest](repeating: request, count: WebClient.heldLimit + 1))

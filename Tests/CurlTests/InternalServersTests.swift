@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test(arguments: hostsOfThisMachine)
+    @Test(.slow, arguments: hostsOfThisMachine)
     func `a redirection to this machine is refused however its host is written`(
         _ host: String
     ) throws {
@@ -45,11 +45,15 @@ import Testing
         #expect(try server.log().allSatisfy { !$0.hasPrefix("GET /ok") })
     }
 
-    @Test(arguments: [
-        "10.0.0.1", "172.31.255.255", "192.168.1.1", "100.127.0.1", "169.254.169.254", "0.0.0.0",
-        "224.0.0.1", "255.255.255.255", "127.0.0.2", "[::1]", "[::]", "[fe80::1]", "[fe80::1%251]",
-        "[fd00::1]", "[ff02::1]", "[::127.0.0.1]", "[64:ff9b::a00:1]", "[2002:a00:1::]",
-    ])
+    @Test(
+        .slow,
+        arguments: [
+            "10.0.0.1", "172.31.255.255", "192.168.1.1", "100.127.0.1", "169.254.169.254",
+            "0.0.0.0",
+            "224.0.0.1", "255.255.255.255", "127.0.0.2", "[::1]", "[::]", "[fe80::1]",
+            "[fe80::1%251]",
+            "[fd00::1]", "[ff02::1]", "[::127.0.0.1]", "[64:ff9b::a00:1]", "[2002:a00:1::]",
+        ])
     func `a redirection into an internal network is refused before it connects`(
         _ host: String
     ) throws {

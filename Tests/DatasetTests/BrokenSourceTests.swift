@@ -20,10 +20,12 @@ import Testing
             })
     }
 
-    @Test(arguments: [
-        ("points.geojson", "GeoJSON"), ("points.gpkg", "GPKG"), ("points.fgb", "FlatGeobuf"),
-        ("points.geojson.gz", "gzip"), ("points.kml", "KML"), ("points.gml", "GML"),
-    ])
+    @Test(
+        .slow,
+        arguments: [
+            ("points.geojson", "GeoJSON"), ("points.gpkg", "GPKG"), ("points.fgb", "FlatGeobuf"),
+            ("points.geojson.gz", "gzip"), ("points.kml", "KML"), ("points.gml", "GML"),
+        ])
     func `a source cut short is refused and leaves nothing`(name: String, format: String) throws {
         let geojson = try points()
         if format == "gzip" {
@@ -80,7 +82,7 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: small).isEmpty)
     }
 
-    @Test func `odd files are taken as GDAL takes them, and never crash an import`() throws {
+    @Test(.slow) func `odd files are taken as GDAL takes them, and never crash an import`() throws {
         guard let expectations = try SharedData.bytes("odd_inputs/expected.jsonl"),
             let corpus = SharedData.path("odd_inputs")
         else { return }

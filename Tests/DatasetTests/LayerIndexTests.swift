@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    @Test func `numbers that lead outside are refused when they are met`() throws {
+    @Test(.slow) func `numbers that lead outside are refused when they are met`() throws {
         let layer = try layer(50)
         let bytes = try Data(contentsOf: URL(filePath: index(layer)))
         var random = SeededGenerator(seed: 3)

@@ -78,7 +78,7 @@ extension Failure.Code: Error {}
         "map-a", "map-b", "job-1", "job-2", "job-3", "locator-World",
     ].compactMap { StreamName(rawValue: $0) }
 
-    @Test(arguments: StoreUnderTest.Kind.allCases, (0..<8).map { UInt64($0) })
+    @Test(.slow, arguments: StoreUnderTest.Kind.allCases, (0..<8).map { UInt64($0) })
     func `any history gives the same log as the naive one`(
         kind: StoreUnderTest.Kind, seed: UInt64
     ) throws {

@@ -149,7 +149,7 @@ import Testing
         }
     }
 
-    @Test(arguments: Seeds.chosen(3))
+    @Test(.slow, arguments: Seeds.chosen(3))
     func `no server leaves out what counts, whatever it makes of text, numbers and time`(
         _ seed: UInt64
     ) throws {
@@ -280,7 +280,8 @@ import Testing
         #expect(narrowing.isExact == isExact)
     }
 
-    @Test func `what cannot be a name everywhere, is too long or too deep is not asked for`() throws
+    @Test func `what cannot be a name everywhere, is too long or too deep is not asked for`()
+        throws
     {
         for name in ["Shape.STArea()", "größe", "ORDER", "a b", ""] {
             let fields = Self.fields + [FieldDescription(name: name, type: .integer)]

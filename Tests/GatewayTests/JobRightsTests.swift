@@ -104,7 +104,7 @@ private let tasks = "/arcgis/rest/services/Jobs/GPServer/"
         "/results/output/file", "list",
     ]
 
-    @Test(arguments: [[:], ["locator": ""], ["locator": " "], ["locator": "WORLD"]])
+    @Test(.slow, arguments: [[:], ["locator": ""], ["locator": " "], ["locator": "WORLD"]])
     func `a geocode job is its submitter's, and of those who manage jobs and may ask its locator`(
         _ parameters: [String: String]
     ) async throws {
@@ -161,7 +161,7 @@ private let tasks = "/arcgis/rest/services/Jobs/GPServer/"
         }
     }
 
-    @Test(arguments: ["gateway", "anna", "anonymous", nil])
+    @Test(.slow, arguments: ["gateway", "anna", "anonymous", nil])
     func `a job that no user of the gateway submitted is seen by those who manage jobs`(
         _ actor: String?
     ) async throws {
@@ -171,6 +171,7 @@ private let tasks = "/arcgis/rest/services/Jobs/GPServer/"
     }
 
     @Test(
+        .slow,
         arguments: [
             (JobKind.batch, [:]), (.batchGeocode, ["LOCATOR": "World"]),
             (.batchGeocode, ["colour": "red"]), (JobKind(rawValue: "Batch"), ["sideBySide": "1"]),
@@ -239,7 +240,7 @@ private let tasks = "/arcgis/rest/services/Jobs/GPServer/"
         return parameter.type == .text ? "x" : "1"
     }
 
-    @Test(arguments: JobKindDescription.all)
+    @Test(.slow, arguments: JobKindDescription.all)
     func `whatever is left out, a user submits what he may read and nothing else`(
         _ kind: JobKindDescription
     ) async throws {

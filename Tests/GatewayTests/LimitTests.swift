@@ -74,7 +74,7 @@ import Testing
         #expect(verdicts == [false, true, false, true, false])
     }
 
-    @Test func `a thousand idle connections give way to one that asks`() async throws {
+    @Test(.slow) func `a thousand idle connections give way to one that asks`() async throws {
         #expect(ProcessLimits.raiseDescriptors(to: 4_000))
         try await Served.serving(site()) {
             $0.connectionLimit = 300
@@ -127,7 +127,7 @@ import Testing
         }
     }
 
-    @Test
+    @Test(.slow)
     func
         `a body of 40 MB hears its refusal, one of 100 MB is not kept, and requests nobody reads the answers of hold up nobody`()
         async throws

@@ -7,6 +7,7 @@ import Geometry
 import JobKinds
 import Site
 import Synchronization
+import TestKit
 import Testing
 
 @testable import Gateway
@@ -60,7 +61,8 @@ import Testing
         return (site, String(decoding: response.body, as: UTF8.self))
     }
 
-    @Test(arguments: urls, ["at=5", "historicMoment=1600000000000", "AT=2026-11-21T09:30:00Z"])
+    @Test(
+        .slow, arguments: urls, ["at=5", "historicMoment=1600000000000", "AT=2026-11-21T09:30:00Z"])
     func `a caller without history sees what is left of the past, and one with it the past`(
         _ url: String, _ moment: String
     ) async throws {
@@ -235,7 +237,9 @@ import Testing
         ].map { root + $0 }
 
     @Test(arguments: urls)
-    func `what is wrong inside is told to those who may administer`(_ url: String) async throws {
+    func `what is wrong inside is told to those who may administer`(_ url: String)
+        async throws
+    {
         let plain = try await asked(url, [.query, .history, .edit, .jobs])
         let inner = try await asked(url, [.query, .admin])
 
@@ -319,7 +323,9 @@ import Testing
         }
     }
 
-    @Test func `who edits without query learns nothing of fields and layers`() async throws {
+    @Test func `who edits without query learns nothing of fields and layers`()
+        async throws
+    {
         let urls = [
             ("0/deleteFeatures", "where=x=1"), ("0/deleteFeatures", "geometry=1,2"),
             ("0/deleteFeatures", "objectIds=1"), ("3/addFeatures", "features=[{}]"),

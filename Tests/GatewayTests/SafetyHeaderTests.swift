@@ -39,7 +39,7 @@ extension String {
         }
     }
 
-    @Test(arguments: [false, true])
+    @Test(.slow, arguments: [false, true])
     func `every resource has them, by every way`(_ isSecure: Bool) async throws {
         let ruled = try RuledSite([
             "anna": [.init(.query), .init(.jobs), .init(.metrics), .init(.edit)]

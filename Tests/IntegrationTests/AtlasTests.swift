@@ -9,7 +9,7 @@ import TestKit
 import Testing
 
 /// The engine inside a program: the answers of a running site, byte for byte.
-@Suite(.timeLimit(.minutes(4))) struct AtlasTests {
+@Suite(.timeLimit(.minutes(4)), .processes) struct AtlasTests {
     @Test func `an atlas of a site answers as its processes do`() async throws {
         guard Programs.areBuilt() else { return }
         let site = try await IdentifySite(side: 4)

@@ -10,7 +10,7 @@ import TestKit
 import Testing
 
 /// Batches of identifies on real processes, killed while they work.
-@Suite(.serialized, .timeLimit(.minutes(4))) struct BatchProcessTests {
+@Suite(.serialized, .timeLimit(.minutes(4)), .processes) struct BatchProcessTests {
     private static let side = 20
 
     /// JSON Lines: squares, gaps between them, polygons, and lines that are wrong.

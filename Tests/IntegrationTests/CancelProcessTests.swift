@@ -10,7 +10,7 @@ import Testing
 
 /// An identify whose caller is gone stops using a worker: real processes, a question that would
 /// keep one busy for long.
-@Suite(.serialized, .timeLimit(.minutes(4))) struct CancelProcessTests {
+@Suite(.serialized, .timeLimit(.minutes(4)), .processes) struct CancelProcessTests {
     private static let side = 60
     private static let teeth = 1_000
 

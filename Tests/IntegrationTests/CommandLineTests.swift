@@ -6,7 +6,7 @@ import TestKit
 import Testing
 
 /// What `cairn` answers when there is nothing to talk to.
-@Suite(.timeLimit(.minutes(2))) struct CommandLineTests {
+@Suite(.timeLimit(.minutes(2)), .processes) struct CommandLineTests {
     @Test(arguments: [
         "map list", "status", "identify --map W --point 1,2", "job list", "log head", "down",
         "up", "import x --map W", "locator build World x", "view", "replay --map W",

@@ -11,7 +11,7 @@ import Testing
 
 /// A comparison that is stopped leaves nothing in `/tmp`; one of a directory says what it passes
 /// over.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct CompareEndingTests {
+@Suite(.serialized, .timeLimit(.minutes(2)), .processes) struct CompareEndingTests {
     /// A site with a job that is done, of whose blobs only its input is left: every chunk differs.
     private func makeSite() async throws -> JobSite {
         let site = try await JobSite()

@@ -11,7 +11,7 @@ import TestKit
 import Testing
 
 /// A site whose log has gone: what can be answered is answered, and nothing is acknowledged.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct DegradedProcessTests {
+@Suite(.serialized, .timeLimit(.minutes(2)), .processes) struct DegradedProcessTests {
     @Test func `without the log identify answers and says stale, and nothing is acknowledged`()
         async throws
     {

@@ -6,10 +6,11 @@ import CairnModel
 import Foundation
 import Geometry
 import Site
+import TestKit
 import Testing
 
 /// Edits over HTTP through real processes.
-@Suite(.serialized, .timeLimit(.minutes(4))) struct EditProcessTests {
+@Suite(.serialized, .timeLimit(.minutes(4)), .processes) struct EditProcessTests {
     private static let root = "/arcgis/rest/services/Grid"
 
     private struct Results: Decodable {

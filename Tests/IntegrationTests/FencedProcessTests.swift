@@ -10,7 +10,7 @@ import TestKit
 import Testing
 
 /// A process that was stopped, taken for dead and replaced, and then wakes up.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct FencedProcessTests {
+@Suite(.serialized, .timeLimit(.minutes(2)), .processes) struct FencedProcessTests {
     let files: TestSite
     let site: Site
     let client: CairnClient

@@ -6,7 +6,7 @@ import TestKit
 import Testing
 
 /// Commands that stay and show what happens.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct FollowProcessTests {
+@Suite(.serialized, .timeLimit(.minutes(5)), .processes) struct FollowProcessTests {
     /// A `cairn` that goes on until it is ended, and what it has written so far.
     private final class Staying: @unchecked Sendable {
         // Written in init only.

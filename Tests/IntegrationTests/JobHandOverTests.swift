@@ -10,7 +10,7 @@ import TestKit
 import Testing
 
 /// Tickets, batches, cancels and autopsies with real processes and the command line.
-@Suite(.serialized, .timeLimit(.minutes(4))) struct JobHandOverTests {
+@Suite(.serialized, .timeLimit(.minutes(4)), .processes) struct JobHandOverTests {
     private func site(locators: Int = 2) async throws -> JobSite {
         let site = try await JobSite()
         try site.start("cairn-worker --pool work")
@@ -102,7 +102,9 @@ import Testing
         #expect(broken.status == 1 && broken.errors.contains("'version' is missing"), "\(broken)")
     }
 
-    @Test func `a batch of files ends with every product, whoever is killed`() async throws {
+    @Test func `a batch of files ends with every product, whoever is killed`()
+        async throws
+    {
         guard Programs.areBuilt() else { return }
         let seed = UInt64.random(in: .min ... .max)
         var random = SeededGenerator(seed: seed)

@@ -26,7 +26,7 @@ private final class Tally: Sendable {
 }
 
 /// Real processes, killed while they work.
-@Suite(.serialized, .timeLimit(.minutes(10))) struct JobProcessTests {
+@Suite(.serialized, .timeLimit(.minutes(10)), .processes) struct JobProcessTests {
     private func site() async throws -> JobSite {
         let site = try await JobSite()
         for name in [
@@ -248,7 +248,9 @@ private final class Tally: Sendable {
         #expect(job.status == .succeeded)
     }
 
-    @Test func `everything killed at once, a job goes on after the restart`() async throws {
+    @Test func `everything killed at once, a job goes on after the restart`()
+        async throws
+    {
         let site = try await site()
         let id = try await site.submit(JobSite.table(rows: 4_000, seed: 8))
         while try await site.client.job(id).completedChunkCount < 2 {}

@@ -39,7 +39,7 @@ private final class Fold: Sendable {
 }
 
 /// Answers that are followed while the map changes, on real processes.
-@Suite(.serialized, .timeLimit(.minutes(4))) struct LiveProcessTests {
+@Suite(.serialized, .timeLimit(.minutes(4)), .processes) struct LiveProcessTests {
     private static let side = 8
 
     private func request(_ site: IdentifySite) -> IdentifyRequest {

@@ -5,10 +5,11 @@ import CairnClient
 import CairnModel
 import Foundation
 import Geometry
+import TestKit
 import Testing
 
 /// Which of the large libraries an identify worker has in memory.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct LoadedLibrariesProcessTests {
+@Suite(.serialized, .timeLimit(.minutes(2)), .processes) struct LoadedLibrariesProcessTests {
     private static let large = ["gdal", "proj", "geos_c", "curl", "cairo", "pango-1.0"]
 
     private func loaded(by process: Int32) throws -> [String] {

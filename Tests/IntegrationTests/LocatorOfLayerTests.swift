@@ -10,7 +10,7 @@ import TestKit
 import Testing
 
 /// `cairn locator build` of a layer of a map with its edits.
-@Suite(.timeLimit(.minutes(3))) struct LocatorOfLayerTests {
+@Suite(.timeLimit(.minutes(3)), .processes) struct LocatorOfLayerTests {
     private struct Built: Decodable { var locator: String, pointCount: Int }
 
     private func build(_ site: IdentifySite, _ source: String) async throws -> Built {

@@ -10,7 +10,7 @@ import TestKit
 import Testing
 
 /// A log that a newer build has written to: who would have to guess stops, and says why.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct NewerSchemaProcessTests {
+@Suite(.serialized, .timeLimit(.minutes(2)), .processes) struct NewerSchemaProcessTests {
     let files: TestSite
     let site: Site
     let client: CairnClient

@@ -4,10 +4,11 @@
 import CairnClient
 import CairnModel
 import Foundation
+import TestKit
 import Testing
 
 /// Queries over HTTP through real processes; what is right follows from how the squares lie.
-@Suite(.serialized, .timeLimit(.minutes(10))) struct QueryProcessTests {
+@Suite(.serialized, .timeLimit(.minutes(10)), .processes) struct QueryProcessTests {
     private static let side = 60
 
     private struct Page: Decodable {
@@ -162,7 +163,9 @@ import Testing
         return (health.query.answeredAtOnce, health.query.sentToWorkers)
     }
 
-    @Test func `answers are the same whoever gives them, also after an edit`() async throws {
+    @Test func `answers are the same whoever gives them, also after an edit`()
+        async throws
+    {
         guard Programs.areBuilt() else { return }
         // Few features: however slow the build, some queries take a moment only.
         let site = try await IdentifySite(side: 12)

@@ -10,7 +10,7 @@ import Testing
 
 /// Queries and finds that real processes answered while features were edited, asked again by `cairn
 /// replay`.
-@Suite(.serialized, .timeLimit(.minutes(4))) struct RecordedQueryProcessTests {
+@Suite(.serialized, .timeLimit(.minutes(4)), .processes) struct RecordedQueryProcessTests {
     private static let root = "/arcgis/rest/services/Grid"
 
     private struct Line: Decodable {

@@ -10,7 +10,7 @@ import TestKit
 import Testing
 
 /// `cairn replay` on a terminal and off it: what keys and signals do.
-@Suite(.serialized, .timeLimit(.minutes(4))) struct ReplayTerminalTests {
+@Suite(.serialized, .timeLimit(.minutes(4)), .processes) struct ReplayTerminalTests {
     /// A terminal with a program on it.
     private final class Terminal: Sendable {
         private let near: Int32

@@ -2,10 +2,11 @@
 // Part of Cairn.
 
 import Foundation
+import TestKit
 import Testing
 
 /// What whoever turns over log files does to a gateway.
-@Suite(.timeLimit(.minutes(3))) struct RequestLogProcessTests {
+@Suite(.timeLimit(.minutes(3)), .processes) struct RequestLogProcessTests {
     @Test func `a gateway outlives SIGHUP, and goes on in a new file when its log was renamed`()
         async throws
     {

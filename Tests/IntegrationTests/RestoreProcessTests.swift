@@ -13,7 +13,7 @@ import Testing
 
 /// The drill: back up and archive a log that is being written, lose it, put the backup in its
 /// place.
-@Suite(.serialized, .timeLimit(.minutes(3))) struct RestoreProcessTests {
+@Suite(.serialized, .timeLimit(.minutes(3)), .processes) struct RestoreProcessTests {
     let files: TestSite
     let site: Site
     let client: CairnClient

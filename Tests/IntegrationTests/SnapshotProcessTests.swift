@@ -11,7 +11,7 @@ import TestKit
 import Testing
 
 /// Snapshots that can all be deleted without changing an answer.
-@Suite(.serialized, .timeLimit(.minutes(3))) struct SnapshotProcessTests {
+@Suite(.serialized, .timeLimit(.minutes(3)), .processes) struct SnapshotProcessTests {
     /// What a gateway says of the present and the past.
     private func served(_ site: JobSite, _ port: Int) async throws -> [String] {
         var answers: [String] = []

@@ -9,7 +9,7 @@ import TestKit
 import Testing
 
 /// `cairn job sweep` on a site whose log tells the time of three hours ago.
-@Suite(.serialized, .timeLimit(.minutes(4))) struct SweepProcessTests {
+@Suite(.serialized, .timeLimit(.minutes(4)), .processes) struct SweepProcessTests {
     private static let hour = 3_600.0
 
     private func makeOld(_ site: JobSite) throws {

@@ -37,7 +37,7 @@ import Testing
 
     /// Over any stretch in which two parties have work, what they got by weight differs by at most
     /// one chunk's time each: the bound of start-time fair queueing.
-    @Test(arguments: 0..<8)
+    @Test(.slow, arguments: 0..<8)
     func `what two that have work got by weight differs by one chunk each`(block: Int) throws {
         for seed in UInt64(block * 10)..<UInt64(block * 10 + 10) {
             var random = SeededGenerator(seed: seed)

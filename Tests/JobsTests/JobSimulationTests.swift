@@ -143,7 +143,7 @@ struct JobSimulation {
 }
 
 @Suite struct JobSimulationTests {
-    @Test(arguments: 1...10)
+    @Test(.slow, arguments: 1...10)
     func `whatever happens, every chunk is completed once and the job ends`(_ block: Int) throws {
         for seed in UInt64(block * 25)..<UInt64(block * 25 + 25) {
             var story = try JobSimulation(seed: seed)

@@ -284,7 +284,7 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: directory).isEmpty)
     }
 
-    @Test func `an extract out of order is the same as in order`() throws {
+    @Test(.slow) func `an extract out of order is the same as in order`() throws {
         guard let sorted = SharedData.path("osm/columbus_oh_sorted.osm.pbf"),
             let unsorted = SharedData.path("osm/columbus_oh_unsorted.osm.pbf")
         else { return }

@@ -8,7 +8,7 @@ import TestKit
 import Testing
 
 @Suite struct BadInputTests {
-    @Test(arguments: ["", " ", "\n\t", "!!!", "\u{0}", "‏", "💥", ",,,"])
+    @Test(.slow, arguments: ["", " ", "\n\t", "!!!", "\u{0}", "‏", "💥", ",,,"])
     func `a text without letters is refused in a sentence`(text: String) throws {
         #expect {
             try Sample.locator().geocode(GeocodeRequest(singleLine: text))

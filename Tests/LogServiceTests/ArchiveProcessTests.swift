@@ -5,16 +5,19 @@ import CairnClient
 import CairnModel
 import Foundation
 import Site
+import TestKit
 import Testing
 
 /// The real process, killed while it archives.
-@Suite(.serialized, .timeLimit(.minutes(3))) struct ArchiveProcessTests {
+@Suite(.serialized, .timeLimit(.minutes(3)), .processes) struct ArchiveProcessTests {
     let scratch: ScratchSite
     init() throws { scratch = try ScratchSite() }
 
-    @Test(arguments: [
-        "log.afterArchiveBeforeFloor:kill", "log.afterFloor:kill", "log.whileEvicting:kill@2",
-    ])
+    @Test(
+        .slow,
+        arguments: [
+            "log.afterArchiveBeforeFloor:kill", "log.afterFloor:kill", "log.whileEvicting:kill@2",
+        ])
     func `killed while it archives, it holds every event and ends with the archive`(
         point: String
     ) async throws {

@@ -110,7 +110,7 @@ import Testing
         return calls
     }
 
-    @Test func `each caller has the result that separate appends would have given`()
+    @Test(.slow) func `each caller has the result that separate appends would have given`()
         async throws
     {
         let running = try RunningLog(scratch.site)
@@ -157,7 +157,7 @@ import Testing
         #expect(accepted.allSatisfy { times[$0.result.firstPosition] == $0.result.recordedAt })
     }
 
-    @Test(arguments: [false, true], [1, 5])
+    @Test(.processes, arguments: [false, true], [1, 5])
     func `a log that is away is no result for those who wait and those who cannot`(
         isWaiting: Bool, seconds: Int
     ) async throws {
@@ -195,7 +195,7 @@ import Testing
         #expect(positions.sorted() == Array(2...3_001))
     }
 
-    @Test
+    @Test(.processes)
     func `what comes while sixteen messages are under way goes as soon as it fills one`()
         async throws
     {
@@ -221,7 +221,7 @@ import Testing
         #expect(client.bus.statistics.sentCount == sent + 27)
     }
 
-    @Test func `appends that are repeated together have their own results`()
+    @Test(.processes) func `appends that are repeated together have their own results`()
         async throws
     {
         let logd = try LogdProcess(scratch.site)
@@ -255,7 +255,7 @@ import Testing
         for call in others { _ = try await call.value }
     }
 
-    @Test
+    @Test(.processes)
     func `who gives up while others' appends are under way has appended nothing`()
         async throws
     {

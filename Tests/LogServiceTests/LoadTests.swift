@@ -60,7 +60,8 @@ import Testing
     private static let floodCount =
         ProcessInfo.processInfo.environment["CAIRN_FLOOD"].flatMap { Int($0) } ?? 20_000
 
-    @Test func `fast, slow, late and frozen subscribers get every event while the log stays small`()
+    @Test(.processes)
+    func `fast, slow, late and frozen subscribers get every event while the log stays small`()
         async throws
     {
         let rounds = Self.floodCount / 100

@@ -7,6 +7,7 @@ import CairnModel
 import Foundation
 import LogService
 import Site
+import TestKit
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct LogServiceTests {

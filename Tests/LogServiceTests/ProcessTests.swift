@@ -29,7 +29,7 @@ private final class Acknowledged: Sendable {
 }
 
 /// The real process, killed and stopped.
-@Suite(.serialized, .timeLimit(.minutes(3))) struct ProcessTests {
+@Suite(.serialized, .timeLimit(.minutes(3)), .processes) struct ProcessTests {
     let scratch: ScratchSite
     init() throws { scratch = try ScratchSite() }
 
@@ -224,6 +224,7 @@ private final class Acknowledged: Sendable {
     }
 
     @Test(
+        .slow,
         arguments: [
             nil, "log.beforeCommit:kill@40", "log.afterCommitBeforeReply:kill@40",
             "log.afterPublishBeforeReply:kill@40",
@@ -343,7 +344,7 @@ private final class Acknowledged: Sendable {
         Issue.record("a second signal never ended it")
     }
 
-    @Test func `a subscriber without a log says so, and recovers by itself`() async throws {
+    @Test(.slow) func `a subscriber without a log says so, and recovers by itself`() async throws {
         let client = try LogClient(scratch.site)
         let handled = Handled()
         let subscription = try LogSubscription(

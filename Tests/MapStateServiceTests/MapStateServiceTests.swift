@@ -327,7 +327,7 @@ private final class RunningSite {
         }
     }
 
-    @Test func `a reader reads its own writes, and any moment before them`() async throws {
+    @Test(.slow) func `a reader reads its own writes, and any moment before them`() async throws {
         try await run {
             try running.startLog()
             try running.startMaps()
@@ -388,7 +388,7 @@ private final class RunningSite {
         }
     }
 
-    @Test func `while the log is away nothing is acknowledged`() async throws {
+    @Test(.slow) func `while the log is away nothing is acknowledged`() async throws {
         try await run {
             try running.startLog()
             try running.startMaps()

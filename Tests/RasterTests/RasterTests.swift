@@ -223,7 +223,7 @@ import Testing
         #expect(refusal()?.code == .notFound)
     }
 
-    @Test func `a raster whose tiles are cut short is read as far as they go`() throws {
+    @Test(.slow) func `a raster whose tiles are cut short is read as far as they go`() throws {
         // The bytes are all there, but lie: whatever GDAL makes of it, it is an answer or a
         // failure.
         let path = try fixture.geoTIFF(

@@ -133,7 +133,9 @@ import Testing
         #expect(recorder.counts.failed == 0)
     }
 
-    @Test func `beyond its rate it keeps nothing and says how many it left out`() throws {
+    @Test func `beyond its rate it keeps nothing and says how many it left out`()
+        throws
+    {
         let scratch = try Scratch()
         let recorder = try recorder(scratch, "5")
         let start = ContinuousClock.now
@@ -331,7 +333,9 @@ import Testing
         #expect(try digest(Self.answer("{}", next: next)) != digest(later))
     }
 
-    @Test func `what is long, or ends in the middle of a letter, is kept as its digest`() throws {
+    @Test func `what is long, or ends in the middle of a letter, is kept as its digest`()
+        throws
+    {
         let long = String(repeating: "x", count: RecordedRequest.answerByteLimit + 1)
         let halves = [Array(long.utf8), Array("Zü".utf8.dropLast())]
         for body in halves {

@@ -178,7 +178,7 @@ private struct DefectiveEngine: AnswerEngine {
         #expect(summary.incomparableCount == 0)
     }
 
-    @Test(arguments: [4, 5, 6] as [Int64])
+    @Test(.slow, arguments: [4, 5, 6] as [Int64])
     func `a defect is found, its first sequence number and its field named`(from: Int64) throws {
         let compared = try ComparedSite()
         let defect = DefectiveEngine(engine: compared.engine, from: from, error: 1e-3)
@@ -200,7 +200,8 @@ private struct DefectiveEngine: AnswerEngine {
         #expect(same.allSatisfy { $0.cause == .sameBuild })
     }
 
-    @Test func `what was answered from another history of the log is passed over and named`() throws
+    @Test func `what was answered from another history of the log is passed over and named`()
+        throws
     {
         let compared = try ComparedSite()
         let file = compared.site.logFile

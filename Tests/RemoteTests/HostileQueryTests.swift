@@ -70,7 +70,7 @@ import Testing
         ("denied", .unreadable, "status 401"),
     ]
 
-    @Test(arguments: faults)
+    @Test(.slow, arguments: faults)
     func `what a server does wrong is one sentence with the layer's name`(
         kind: String, code: Failure.Code, word: String
     ) throws {
@@ -105,7 +105,8 @@ import Testing
         #expect(failure(try layer("mute"))?.message.contains("does not let it be queried") == true)
     }
 
-    @Test func `pages that never end stop at a bound that is said, and not before they must`()
+    @Test(.slow)
+    func `pages that never end stop at a bound that is said, and not before they must`()
         throws
     {
         let layer = try layer("endless")
@@ -122,7 +123,7 @@ import Testing
         #expect(page["exceededTransferLimit"] as? Bool == true)
     }
 
-    @Test func `features too large for one answer come in smaller pages`() throws {
+    @Test(.slow) func `features too large for one answer come in smaller pages`() throws {
         let layer = try layer("heavy")
         let rows = try ask(layer) { $0.outFields = ["NOTE"] }
         let features = try #require(rows["features"] as? [Any])
@@ -195,10 +196,12 @@ import Testing
         #expect(("\(failures[0]["message"] ?? "")").contains("499: Token Required"))
     }
 
-    @Test(arguments: [
-        Failure.Code.invalidParameter, .notFound, .busy, .cancelled, .draining, .logUnavailable,
-        .unreadable, .timedOut, .unavailable, .internal,
-    ])
+    @Test(
+        .slow,
+        arguments: [
+            Failure.Code.invalidParameter, .notFound, .busy, .cancelled, .draining, .logUnavailable,
+            .unreadable, .timedOut, .unavailable, .internal,
+        ])
     func `what a server said is left out, whatever its code`(_ code: Failure.Code) throws {
         var gone = try layer("good", 1)
         gone.loadStatus = .failedToLoad

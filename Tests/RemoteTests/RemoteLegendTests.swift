@@ -82,7 +82,7 @@ import Testing
         #expect(asked.count { $0.contains(" /exception?") } == 2)
     }
 
-    @Test(arguments: ["/half", "/flood", "/garbage"])
+    @Test(.slow, arguments: ["/half", "/flood", "/garbage"])
     func `a server that misbehaves has no legend, the others have`(path: String) throws {
         let fixture = try RemoteFixture(askTimeout: .seconds(2))
         let layers = [try fixture.wms(0, path), try fixture.wms(1)]

@@ -195,6 +195,7 @@ import Testing
     ]
 
     @Test(
+        .slow,
         arguments: [GeometryType.point, .multipoint, .polyline, .polygon], Seeds.chosen(2))
     func `a layer on another server answers as the layer itself does`(
         _ type: GeometryType, _ seed: UInt64
@@ -221,7 +222,7 @@ import Testing
 
     private static let dimensions = ["Z", "M", "ZM"]
 
-    @Test(arguments: [GeometryType.point, .multipoint, .polyline, .polygon], dimensions)
+    @Test(.slow, arguments: [GeometryType.point, .multipoint, .polyline, .polygon], dimensions)
     func `Z and M of another server's features are those of the layer itself`(
         _ type: GeometryType, _ dimensions: String
     ) throws {
@@ -258,7 +259,8 @@ import Testing
         }
     }
 
-    @Test(arguments: [GeometryType.point, .multipoint, .polyline, .polygon], dimensions + [""])
+    @Test(
+        .slow, arguments: [GeometryType.point, .multipoint, .polyline, .polygon], dimensions + [""])
     func `features of another server are identified as those of the layer itself`(
         _ type: GeometryType, _ dimensions: String
     ) throws {
@@ -443,7 +445,7 @@ import Testing
         #expect(layer.answerThere(one) == layer.answerHere(one))
     }
 
-    @Test func `a text is found as in the layer itself`() throws {
+    @Test(.slow) func `a text is found as in the layer itself`() throws {
         var questions = Questions(random: SeededGenerator(seed: 6), type: .polyline)
         for abilities in Self.abilities {
             let layer = try ServedLayer(questions.features(150), abilities: abilities) {

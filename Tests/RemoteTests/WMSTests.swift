@@ -158,7 +158,9 @@ import Testing
         #expect(result.geometry == .point(Coordinate(x: 2, y: 48)))
     }
 
-    @Test func `a service that fails is an explained failure beside what is found here`() throws {
+    @Test(.slow) func `a service that fails is an explained failure beside what is found here`()
+        throws
+    {
         let fixture = try RemoteFixture(askTimeout: .seconds(4))
         let layers = [
             fixture.drawn(0), try fixture.wms(1, "/half"), try fixture.wms(2, "/exception"),

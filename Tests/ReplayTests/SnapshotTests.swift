@@ -14,7 +14,7 @@ import Testing
 @Suite struct SnapshotTests {
     private static let eventCount = 500
 
-    @Test(arguments: Seeds.chosen(6))
+    @Test(.slow, arguments: Seeds.chosen(6))
     func `a snapshot and the tail of the log lead to where the whole log leads`(
         seed: UInt64
     ) throws {

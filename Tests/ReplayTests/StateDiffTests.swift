@@ -13,7 +13,7 @@ import Testing
         try CairnJSON.decode(JSONValue.self, from: Data(text.utf8))
     }
 
-    @Test(arguments: [3, 4] as [UInt64])
+    @Test(.slow, arguments: [3, 4] as [UInt64])
     func `what changed, applied to the first state, gives the second`(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         var kept: [Int64: [StatePart]] = [0: []]

@@ -187,7 +187,8 @@ private final class Count: Sendable {
     }
 
     /// Whatever is asked comes to an end here: in the engine's answer or failure, or with a worker.
-    @Test func `no request, however hostile, ends the process or gets another answer`() async throws
+    @Test(.slow) func `no request, however hostile, ends the process or gets another answer`()
+        async throws
     {
         let (queries, engine) = try fed.queries()
         let map = try #require(fed.follower.current.map(named: fed.map.name))
@@ -254,7 +255,8 @@ private final class Count: Sendable {
         #expect(answered > 300 && refused > 300, "\(answered) \(refused)")
     }
 
-    @Test func `what one feature may cost is bounded: long clauses, large geometries and features`()
+    @Test(.slow)
+    func `what one feature may cost is bounded: long clauses, large geometries and features`()
         async throws
     {
         let ring = (0..<80_000).map { step in
@@ -306,7 +308,9 @@ private final class Count: Sendable {
         #expect(try await queries.answerAtOnce(fed.query()) == nil)
     }
 
-    @Test func `who waits with many others asks a worker, who gives up is let go`() async throws {
+    @Test func `who waits with many others asks a worker, who gives up is let go`()
+        async throws
+    {
         let gate = BlockingQueue<Void>(capacity: 1)
         let began = BlockingQueue<Void>(capacity: 1_000)
         let (queries, engine) = try fed.queries {

@@ -6,6 +6,7 @@ import Dispatch
 import Foundation
 import Site
 import Synchronization
+import TestKit
 import Testing
 
 /// Blobs are removed when they are old, and never under the hands of who puts them again.
@@ -69,7 +70,7 @@ import Testing
     }
 
     /// Both at once, a few hundred times: whoever has put a blob finds it.
-    @Test func `what is put while it is swept is there afterwards`() throws {
+    @Test(.slow) func `what is put while it is swept is there afterwards`() throws {
         var removedCount = 0
         for number in 0..<300 {
             let bytes = Data("number \(number)".utf8)

@@ -82,7 +82,7 @@ private struct Blocks {
     ///
     /// In the order of Hilbert's curve, as FlatGeobuf has it, a second implementation of both says
     /// 1.40, in this one 1.11.
-    @Test(arguments: [1, 2, 3] as [UInt64])
+    @Test(.slow, arguments: [1, 2, 3] as [UInt64])
     func `few blocks meet a position`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let corners = (0..<20_000).map { _ in
@@ -97,7 +97,7 @@ private struct Blocks {
         #expect(blocks.features.sorted() == Array(corners.indices))
     }
 
-    @Test(arguments: [1, 15, 16, 17, 255, 256, 257, 273, 4_095, 4_097])
+    @Test(.slow, arguments: [1, 15, 16, 17, 255, 256, 257, 273, 4_095, 4_097])
     func `every feature has its record, wherever all of them lie`(count: Int) {
         let numbers = (0..<count).map(Double.init)
         for corners in [

@@ -7,6 +7,7 @@ import FoundationEssentials
 import Site
 import Supervisor
 import Synchronization
+import TestKit
 import Testing
 import Worker
 
@@ -130,7 +131,7 @@ private final class Notes: Sendable {
         other.cancel()
     }
 
-    @Test func `a limit that is over is named`() async throws {
+    @Test(.slow) func `a limit that is over is named`() async throws {
         let hub = try await HubFixture()
         let notes = Notes()
         let slots = WorkerSlots(taskCredit: 1, taskThreadCount: 1, chunkCount: 0)

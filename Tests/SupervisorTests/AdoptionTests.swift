@@ -48,7 +48,7 @@ private final class Crowd: Sendable {
 }
 
 /// A real supervisor that is killed; its workers live in this process.
-@Suite(.serialized, .timeLimit(.minutes(3))) struct AdoptionTests {
+@Suite(.serialized, .timeLimit(.minutes(3)), .processes) struct AdoptionTests {
     private func worker(
         _ pool: WorkerPool, chunks: Int, _ site: Site, _ crowd: Crowd
     ) async throws -> (host: WorkerHost, bus: BusThread) {
@@ -63,7 +63,7 @@ private final class Crowd: Sendable {
         return (host, bus)
     }
 
-    @Test func `a supervisor killed with a hundred running chunks adopts them all`()
+    @Test(.slow) func `a supervisor killed with a hundred running chunks adopts them all`()
         async throws
     {
         let files = try TestSite()

@@ -207,7 +207,7 @@ import Worker
         checkRecord(try await hub.events(id), completed: 5, end: JobSucceeded.eventType)
     }
 
-    @Test func `a worker that falls silent loses its chunk to another`() async throws {
+    @Test(.slow) func `a worker that falls silent loses its chunk to another`() async throws {
         var timing = HubFixture.quick
         timing.silence = .seconds(4)
         let hub = try await HubFixture(timing: timing)

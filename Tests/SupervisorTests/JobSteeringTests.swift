@@ -126,7 +126,7 @@ import Worker
 
     // MARK: Limits
 
-    @Test func `an operation that hangs is stopped by its job's limit, three times in all`()
+    @Test(.slow) func `an operation that hangs is stopped by its job's limit, three times in all`()
         async throws
     {
         let (hub, kind) = try await HubFixture.forJobs()

@@ -152,7 +152,7 @@ private let echo: [String: TaskHandler] = [
         #expect(try await hub.task("echo", "b") == "-:b")
     }
 
-    @Test func `interactive tasks go on while the log is away, submissions are refused`()
+    @Test(.slow) func `interactive tasks go on while the log is away, submissions are refused`()
         async throws
     {
         let hub = try await HubFixture()

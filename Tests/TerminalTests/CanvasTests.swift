@@ -29,7 +29,7 @@ import Testing
         #expect(Canvas(columns: 1, rows: 1).cell(column: 0, row: 0) == nil)
     }
 
-    @Test func `a fill is the even-odd inside of its rings`() {
+    @Test(.slow) func `a fill is the even-odd inside of its rings`() {
         var random = SeededGenerator(seed: .random(in: .min ... .max))
         print("\(#function): seed \(random.seed)")
         for _ in 0..<200 {
