@@ -66,7 +66,7 @@ private final class Keeper: Sendable {
         #expect(client.statistics.lateReplyCount == 0)
     }
 
-    @Test func `the tasks of an asker that goes away are abandoned, nobody else's`() async throws {
+    @Test func `the tasks of an asker that goes away are abandoned, no other's`() async throws {
         let keeper = try Keeper()
         let stays = try keeper.directory.bus("stays")
         defer { stays.stop() }

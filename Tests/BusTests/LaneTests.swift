@@ -43,7 +43,7 @@ private struct Lane {
 }
 
 @Suite(.timeLimit(.minutes(5))) struct LaneTests {
-    @Test func `what is sent before the worker connects arrives, in order`() async throws {
+    @Test func `messages sent before the worker connects arrive in order`() async throws {
         let lane = try Lane(credit: 4)
         defer { lane.supervisor.stop() }
         for number in 0..<3 { #expect(await lane.send(message(.task, "\(number)")) == nil) }
@@ -123,7 +123,7 @@ private struct Lane {
         #expect(await eventually { lane.ends.count == 1 })
     }
 
-    @Test func `a sender's end is told once everything it sent has been taken, and only its own`()
+    @Test func `a sender's end is reported after everything it sent, and only its own`()
         async throws
     {
         let directory = try RunDirectory()
@@ -152,7 +152,7 @@ private struct Lane {
         #expect(!told.all.contains("end of \(stayer.instance)"))
     }
 
-    @Test func `the end of a sender that was gone before it was heard is told too`() async throws {
+    @Test func `the end of a sender that left before it was read is reported too`() async throws {
         let directory = try RunDirectory()
         let (supervisor, told) = try sink(in: directory)
         defer { supervisor.stop() }
@@ -175,7 +175,7 @@ private struct Lane {
         }
     }
 
-    @Test func `who found no room is told when there is some, or when nobody is left to make it`()
+    @Test func `a sender without room hears when there is some, or when its peer has gone`()
         async throws
     {
         let directory = try RunDirectory()
@@ -322,8 +322,7 @@ private struct Lane {
         #expect(!lane.directory.exists(Endpoint.lane(lane.worker).name + ".lock"))
     }
 
-    @Test(.slow)
-    func `a path that is slow to be given up holds up who binds it next, and nobody else`()
+    @Test(.slow) func `a path that is released slowly delays its next bind, and no other socket`()
         async throws
     {
         let lane = try Lane(credit: 1)

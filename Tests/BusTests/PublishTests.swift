@@ -39,7 +39,7 @@ import Testing
     }
 
     /// 6,000 messages of 30 KiB, for a subscriber whose thread stands still meanwhile.
-    @Test func `what waits for a subscriber that stands still is bounded`() async throws {
+    @Test func `events that wait for a stalled subscriber are bounded`() async throws {
         let directory = try RunDirectory()
         let server = try directory.bus("server")
         let client = try directory.bus("client")
@@ -134,8 +134,7 @@ import Testing
         }
     }
 
-    @Test func `publishing waits for nobody, not even for a subscriber that is stuck`() async throws
-    {
+    @Test func `publishing does not wait, not even for a stalled subscriber`() async throws {
         let directory = try RunDirectory()
         let server = try directory.bus("server")
         let stuck = try directory.bus("stuck")
@@ -172,7 +171,7 @@ import Testing
         #expect(heard.all == heard.all.sorted())
     }
 
-    @Test func `what is too large for subscribers is refused when it is published`() async throws {
+    @Test func `an event too large for subscribers is refused when it is published`() async throws {
         let directory = try RunDirectory()
         let server = try directory.bus("server")
         defer { server.stop() }

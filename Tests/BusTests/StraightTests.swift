@@ -107,7 +107,7 @@ import Testing
         #expect(await ended.waitFor(1) == [true])
     }
 
-    @Test func `nonsense about answers is counted, and does no harm`() async throws {
+    @Test func `replies that match no request are counted, and do no harm`() async throws {
         let directory = try RunDirectory()
         let server = try directory.bus("server")
         let client = try directory.bus("client")

@@ -150,7 +150,7 @@ import Testing
     }
 
     @Test(arguments: [63, 64, 65, 511, 512, 513, 100_000])
-    func `depth is bounded`(depth: Int) {
+    func `the depth of JSON that is read is bounded`(depth: Int) {
         let text = Data(
             (String(repeating: "[", count: depth) + String(repeating: "]", count: depth)).utf8)
         indirect enum Nest: Codable, Hashable {

@@ -78,7 +78,7 @@ import Testing
                 [ProcessRole].self, from: CairnJSON.encode(ProcessRole.all)) == ProcessRole.all)
     }
 
-    @Test func `the promised forms are understood`() throws {
+    @Test func `arguments in the documented forms are understood`() throws {
         let up = try parse(
             "up --detach --port 7000 --identify-workers 3 --locators 2", as: UpCommand.self)
         #expect(up.detach && up.port == 7000 && up.pools.counts == [.identify: 3, .locator: 2])
@@ -117,7 +117,7 @@ import Testing
         "replay --map W --job j00000000000070008000000000000001", "log tail -n -1",
         "log tail --stream nothing", "nonsense",
     ])
-    func `what is not understood is refused`(text: String) {
+    func `arguments that are not understood are refused`(text: String) {
         let error = #expect(throws: (any Error).self) {
             try CairnCommand.parseAsRoot(text.split(separator: " ").map(String.init))
         }
@@ -168,7 +168,7 @@ import Testing
         #expect(failure?.message.contains("there are: 0 'a', 1 'g'") == true)
     }
 
-    @Test func `rests double to five seconds and a steady run forgives`() {
+    @Test func `rests between starts double to five seconds, and a steady run resets them`() {
         var policy = RestartPolicy()
         let rests = (0..<8).map { _ in policy.rest(afterRunning: 5) }
 

@@ -35,7 +35,7 @@ import Testing
         #expect(String(decoding: posted.body, as: UTF8.self) == #"{"q": {}, "form": {"b": "2"}}"#)
     }
 
-    @Test(.slow) func `what misbehaves is one error, and the next question is answered`()
+    @Test(.slow) func `a server's misbehaviour is one error, and the next request is answered`()
         throws
     {
         #expect(error(ask("/hang", timeout: .milliseconds(300))) == .timedOut)
@@ -68,7 +68,7 @@ import Testing
     }
 
     @Test(.slow)
-    func `a passing trouble is tried again, three times at most`()
+    func `a request that failed for a passing reason is sent again, three times at most`()
         throws
     {
         #expect(try ask("/flaky/1").get().status == 200)
@@ -96,7 +96,7 @@ import Testing
         #expect(try server.log().count { $0.contains("/loop") } <= WebClient.redirections + 1)
     }
 
-    @Test(.slow) func `many are asked at once, and cancelled at once`() throws {
+    @Test(.slow) func `many requests are sent at once, and cancelled at once`() throws {
         let requests = (0..<16).map { number in
             WebRequest(
                 url: server.url + (number % 4 == 0 ? "/hang" : "/ok?n=\(number)"),
@@ -118,7 +118,7 @@ import Testing
         #expect(late.map(error) == [.timedOut])
     }
 
-    @Test(.slow) func `one server has so many questions at once and no more`() async throws {
+    @Test(.slow) func `one server has a bounded number of requests at once`() async throws {
         let limit = WebClient.outstandingLimitPerServer
         func request(_ path: String, _ timeout: Duration) -> WebRequest {
             WebRequest(url: server.url + path, timeout: timeout, byteLimit: 1000)
@@ -146,7 +146,7 @@ import Testing
         }
     }
 
-    @Test func `too many are refused, and a client that goes cancels what it asked`()
+    @Test func `requests beyond the bound are refused, and a client that ends cancels its own`()
         async
     {
         let request = WebRequest(url: server.url + "/hang", timeout: .seconds(100), byteLimit: 1000)

@@ -62,7 +62,7 @@ import Testing
         #expect(refusal(result)?.contains("redirected to this machine") == true, "\(result)")
     }
 
-    @Test func `what may not be asked gets no connection`() throws {
+    @Test func `a server that may not be asked gets no connection`() throws {
         let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue), 0)
         defer { close(listener) }
         var place = sockaddr_in()
@@ -170,7 +170,7 @@ import Testing
         #expect(exchange.result == nil && exchange.url == "https://b.example/")
     }
 
-    @Test func `no proxy of the environment comes between`() async throws {
+    @Test func `a proxy that the environment names is not used`() async throws {
         await #expect(processExitsWith: .success) {
             for name in ["http_proxy", "https_proxy", "all_proxy", "ALL_PROXY"] {
                 unsafe setenv(name, "http://127.0.0.1:1", 1)

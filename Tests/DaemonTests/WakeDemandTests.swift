@@ -18,11 +18,11 @@ struct WakeDemandTests {
         }
     }
 
-    @Test func `what is woken up now and then demands nothing`() {
+    @Test func `a process that wakes up now and then demands no latency`() {
         #expect(demands([0, 49, 3, 49]) == [false, false, false, false])
     }
 
-    @Test func `the demand is made at once, and for a second more than it is needed`() {
+    @Test func `a latency demand is made at once, and kept a second longer than it is needed`() {
         let quiet = Array(repeating: 49, count: 10)
         let kept = Array(repeating: true, count: 9) + [false]
         #expect(demands([50] + quiet + [50]) == [true] + kept + [true])

@@ -47,7 +47,7 @@ import Testing
         #expect(layers.map(\.featureCount) == [400])
     }
 
-    @Test func `what a killed import left is removed by the next one`() throws {
+    @Test func `the files of a killed import are removed by the next one`() throws {
         let abandoned = scratch.datasets + "/.import-abandoned"
         try FileManager.default.createDirectory(
             atPath: abandoned, withIntermediateDirectories: true)

@@ -367,7 +367,7 @@ import Testing
         }
     }
 
-    @Test func `the same file gives the same bytes, packed or not`() throws {
+    @Test func `the same source gives the same dataset, packed or not`() throws {
         let features = (0..<500).map { index in
             feature(
                 "{\"type\":\"Point\",\"coordinates\":[\(index % 25),\(index / 25)]}",
@@ -392,7 +392,7 @@ import Testing
         "missing.geojson", "empty.geojson", "text.geojson", "none.geojson", "table.csv",
         "remote.vrt",
     ])
-    func `what holds no features is refused and leaves nothing`(name: String) throws {
+    func `a source without features is refused and leaves nothing`(name: String) throws {
         let texts = [
             "empty.geojson": "", "text.geojson": "hello",
             "none.geojson": "{\"type\":\"FeatureCollection\",\"features\":[]}",

@@ -164,7 +164,7 @@ import Testing
         } catch { return error }
     }
 
-    @Test func `what is no dataset is refused with its name`() throws {
+    @Test func `a file that is no dataset is refused with its name`() throws {
         var generator = SeededGenerator(seed: Self.seed)
         let text = try source("Point", 1, &generator)
         for path in [text, scratch.path, "/dev/null"] {

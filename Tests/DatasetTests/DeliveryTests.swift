@@ -202,7 +202,7 @@ import Testing
         #expect(try imported("outer.zip").count == 2)
     }
 
-    @Test(.slow) func `nothing is written beside what is imported`() throws {
+    @Test(.slow) func `an import writes nothing beside its source`() throws {
         try deliver()
         _ = try scratch.write(
             "delivery/wells.gml",

@@ -113,7 +113,7 @@ struct OrdinateCase: Sendable, CustomStringConvertible {
         #expect(found[2]?.count == 3 && found[2]?.allSatisfy(\.isNaN) == true)
     }
 
-    @Test func `the parts of a collection keep theirs`() throws {
+    @Test func `the parts of a collection keep their Z and M`() throws {
         let path = try scratch.write(
             "collection.csv",
             """

@@ -83,7 +83,7 @@ import Testing
             "<OGRVRTDataSource><OGRVRTLayer name='canary'><SrcDataSource>OUTSIDE/canary.csv</SrcDataSource></OGRVRTLayer></OGRVRTDataSource>",
             "",
         ])
-    func `what is no path of a file is not found`(form: String) {
+    func `a source that is no path of a file is not found`(form: String) {
         let path = form.replacing("PORT", with: "\(outside.port)")
             .replacing("OUTSIDE", with: outside.path)
 

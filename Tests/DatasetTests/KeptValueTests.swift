@@ -118,7 +118,7 @@ import Testing
         #expect(try table(["1.000,5"], ";").column.values == [.string("1.000,5")])
     }
 
-    @Test func `what looked like numbers or days and is text is noted with row and value`()
+    @Test func `a column that looked like numbers or days and is text is noted with row and value`()
         throws
     {
         let notes = try table(["1", "01569"]).layer.notes.joined(separator: "\n")

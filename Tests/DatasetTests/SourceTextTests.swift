@@ -164,7 +164,7 @@ import Testing
         #expect(try values("name", layer) == [.string(expected + "&ż<b>")])
     }
 
-    @Test func `no measure in a shapefile is none`() throws {
+    @Test func `a measure that a shapefile marks as missing is none`() throws {
         let table = try scratch.write(
             "m.csv", "WKT,a\n\"LINESTRING M (1 2 5,3 4 -1.5e38,5 6 0)\",1\n")
         let path = scratch.path + "/m.shp"

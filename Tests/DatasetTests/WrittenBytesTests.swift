@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test func `what a thread has read before does not change what it writes`() throws {
+    @Test func `a dataset's bytes do not depend on what its thread has read before`() throws {
         let path = try scratch.write("some.csv", "name;wkt\na;POINT (1 2)\n")
         // PROJ then knows the datum of this text, and would put it in the place of the ensemble.
         let system = try scratch.write(

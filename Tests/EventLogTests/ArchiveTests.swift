@@ -45,7 +45,7 @@ import Testing
         return made
     }
 
-    @Test func `what is archived is read, found by id and verified as before, over two archives`()
+    @Test func `archived events are read, found by id and verified as before, over two archives`()
         throws
     {
         let store = try open()
@@ -196,7 +196,7 @@ import Testing
         }
     }
 
-    @Test func `copies that a killed process left are removed by whoever opens the log next`()
+    @Test func `copies that a killed process left are removed when the log is opened next`()
         throws
     {
         do { try fill(try open()) }
@@ -333,8 +333,7 @@ import Testing
         #expect(try reader.firstFault() == nil)
     }
 
-    @Test func `there must be something to archive, and an archive must follow on the last`() throws
-    {
+    @Test func `an archive must have events, and follow on the last one`() throws {
         let store = try open()
         #expect(
             code { _ = try ArchiveWriter(log: scratch.file).write(through: 5) } == .invalidParameter

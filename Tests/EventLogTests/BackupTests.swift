@@ -66,7 +66,7 @@ import Testing
         #expect(try store.head() == 10)
     }
 
-    @Test func `a restored log is the backup, another incarnation, and fences who wrote before`()
+    @Test func `a restored log is the backup, another incarnation, and fences earlier writers`()
         throws
     {
         let (before, incarnation, claim) = try backedUp()

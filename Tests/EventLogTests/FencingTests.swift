@@ -136,7 +136,7 @@ import Testing
     }
 
     @Test(arguments: Kind.allCases)
-    func `in one commit, what a zombie wants touches nothing of its successor's`(kind: Kind)
+    func `a zombie's append touches nothing of its successor's in the same commit`(kind: Kind)
         throws
     {
         let log = try StoreUnderTest(kind)

@@ -79,7 +79,7 @@ extension Failure.Code: Error {}
     ].compactMap { StreamName(rawValue: $0) }
 
     @Test(.slow, arguments: StoreUnderTest.Kind.allCases, (0..<8).map { UInt64($0) })
-    func `any history gives the same log as the naive one`(
+    func `any history gives the same log as the naive store`(
         kind: StoreUnderTest.Kind, seed: UInt64
     ) throws {
         var random = SeededGenerator(seed: seed)

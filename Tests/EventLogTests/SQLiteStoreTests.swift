@@ -187,7 +187,7 @@ import Testing
         #expect(try stream("map-a") == Array(0..<5_121))
     }
 
-    @Test func `what was not in the indexes at the end of a process is known to the next`() throws {
+    @Test func `events not yet in the indexes when a process ends are known to the next`() throws {
         let first = event("first"), second = event("second", id: .timeOrdered())
         do {
             let store = try open()

@@ -210,7 +210,7 @@ import Testing
     }
 
     @Test(.slow, arguments: EditedFeatures.Kind.allCases, Seeds.chosen(3))
-    func `what has no geometry is found by attributes and lies nowhere`(
+    func `an edited feature without geometry is found by attributes and lies nowhere`(
         _ kind: EditedFeatures.Kind, _ seed: UInt64
     ) throws {
         var features = EditedFeatures(kind, count: 60, seed: seed)

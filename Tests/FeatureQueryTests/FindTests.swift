@@ -145,7 +145,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `what is found is what a look at every value finds`(_ contains: Bool) throws {
+    func `find gives what a look at every value gives`(_ contains: Bool) throws {
         var count = 0
         for text in Self.texts {
             let found = try find(text) {

@@ -34,7 +34,7 @@ private func squares(_ wkid: Int = 4326) throws -> QueriedSite {
         + #"{"name":"area","type":"esriFieldTypeDouble","alias":"area","domain":null},"#
         + #"{"name":"day","type":"esriFieldTypeDate","alias":"day","domain":null}],"features":["#
 
-    @Test func `Esri's form, byte for byte`() throws {
+    @Test func `features in Esri's form, byte for byte`() throws {
         let text = try squares().text { $0.outFields = ["*"] }
         #expect(
             text == Self.head
@@ -58,7 +58,7 @@ private func squares(_ wkid: Int = 4326) throws -> QueriedSite {
         #expect(text.contains(#"{"attributes":{"osm":9007199254740993}"#))
     }
 
-    @Test func `GeoJSON, byte for byte`() throws {
+    @Test func `features in GeoJSON, byte for byte`() throws {
         let text = try squares().text {
             $0.form = .geoJSON
             $0.outFields = ["pop"]

@@ -46,7 +46,7 @@ private final class Flag: Sendable {
 
     @Test
     func
-        `so is one that others are compared with`()
+        `a relation to an area whose sides cross everywhere is given up when it takes too much memory`()
         throws
     {
         let relation = try GEOSRelation(wkb: Self.square, mostMiB: 64)
@@ -57,8 +57,7 @@ private final class Flag: Sendable {
         #expect(try relation.holds(.contains, wkb: Self.scribble(20, seed: 3)))
     }
 
-    @Test(.slow) func `all that is near a line that crosses itself everywhere is given up as well`()
-    {
+    @Test(.slow) func `a buffer of a line that crosses itself everywhere is given up`() {
         let line = Self.scrawl(6_000, seed: 6)
         let memory = #expect(throws: GEOSError.self) {
             _ = try GEOSRelation(wkb: line, buffer: 1e-6, mostMiB: 64)

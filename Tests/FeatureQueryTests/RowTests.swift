@@ -420,7 +420,7 @@ import Testing
         #expect(pops == pops.sorted(by: >))
     }
 
-    @Test func `what cannot be asked is refused by a sentence`() throws {
+    @Test func `a query that makes no sense is refused by a sentence`() throws {
         let rows = try RandomRows(10, seed: 7)
         func message(_ change: (inout QueryRequest) -> Void) -> String {
             rows.site.failure(change)?.message ?? "answered"

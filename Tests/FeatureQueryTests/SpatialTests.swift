@@ -174,7 +174,7 @@ extension Shape {
     }
 
     @Test(arguments: [nil, "", "T*******", "T*********", "t********", "3********", "T*******é"])
-    func `what is no pattern is refused`(pattern: String?) throws {
+    func `text that is no pattern of a relation is refused`(pattern: String?) throws {
         let site = try QueriedSite([
             #"{"type":"Feature","properties":{},"geometry":{"type":"Point","coordinates":[1,2]}}"#
         ])
@@ -328,7 +328,7 @@ extension Shape {
     }
 
     @Test(.slow, arguments: [("Point", 4326), ("LineString", 2154), ("Polygon", 3857)])
-    func `with a distance a relation is one to all that is so near`(
+    func `a relation with a distance is one to everything within it`(
         type: String, wkid: Int
     ) throws {
         var random = SeededGenerator(seed: UInt64(wkid))
@@ -371,7 +371,7 @@ extension Shape {
         #expect(seen == always.union(own))
     }
 
-    @Test func `what is near a position is a circle but for 0.008 %`() throws {
+    @Test func `the area within a distance of a position is a circle but for 0.008 %`() throws {
         let near = try GEOSRelation(
             wkb: WellKnownBytes(.point(Coordinate(x: 0, y: 0))).bytes, buffer: 1)
         for step in 0..<1000 {

@@ -396,7 +396,7 @@ extension GatewayService {
         #expect(attempts.wait(Origin(user: "berta", address: "new"), now: 0) == 60)
     }
 
-    @Test func `nobody elsewhere keeps a user from logging in where they have before`() {
+    @Test func `attempts from elsewhere keep no user from logging in where they have before`() {
         var attempts = LoginAttempts()
         attempts.succeeded(home, now: 0)
         for number in 0..<1_000 {
@@ -410,7 +410,7 @@ extension GatewayService {
         #expect(attempts.wait(home, now: 1) == 2)
     }
 
-    @Test(.slow) func `so many are remembered, and the last ones`() {
+    @Test(.slow) func `a bounded number of failed logins is remembered, the last ones`() {
         var attempts = LoginAttempts()
         let count = 2 * LoginAttempts.capacity
         for number in 0..<count {

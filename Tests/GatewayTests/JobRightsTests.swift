@@ -184,7 +184,7 @@ private let tasks = "/arcgis/rest/services/Jobs/GPServer/"
         #expect(try await seen(job, by: "manager").contains("list"))
     }
 
-    @Test func `on an open site everybody sees everything`() async throws {
+    @Test func `every caller of an open site sees every job`() async throws {
         let open = GatewayService(backend: SimulatedSite(map: try Samples.map(), jobs: jobs))
         for actor in ["user:anna", "gateway:anonymous", "gateway", nil] {
             let job = try await add(.batchGeocode, [:], actor: actor)
@@ -241,7 +241,7 @@ private let tasks = "/arcgis/rest/services/Jobs/GPServer/"
     }
 
     @Test(.slow, arguments: JobKindDescription.all)
-    func `whatever is left out, a user submits what he may read and nothing else`(
+    func `a user submits jobs on what they may read alone, whatever parameter is left out`(
         _ kind: JobKindDescription
     ) async throws {
         for user in Self.users.keys.sorted() {

@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    @Test func `so many follow at once, whoever comes at the same time, and a place is free again`()
+    @Test func `a bounded number of callers follow at once, and a place is free again`()
         async
     {
         let connections = OpenConnections()
@@ -194,7 +194,7 @@ import Testing
         }
     }
 
-    @Test func `whoever follows has asked once, however much is written`() async throws {
+    @Test func `a follower counts as one request, however much is written to it`() async throws {
         let ruled = try RuledSite([:], anonymous: [.init(.query)])
         let site = try site()
         var service = GatewayService(backend: site, access: try ruled.control())

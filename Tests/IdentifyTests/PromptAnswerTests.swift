@@ -146,7 +146,7 @@ private func bytes(_ answer: () throws(Failure) -> IdentifyAnswer) -> Result<Dat
 }
 
 @Suite struct PromptAnswerTests {
-    @Test(.slow) func `what is answered at once is the same as at leisure, byte for byte`() throws {
+    @Test(.slow) func `an answer at once is the one at leisure, byte for byte`() throws {
         let every = try EveryKind()
         let (hasty, patient) = (every.engine(), every.engine())
         let seed = UInt64.random(in: 0...UInt64.max)
@@ -185,7 +185,7 @@ private func bytes(_ answer: () throws(Failure) -> IdentifyAnswer) -> Result<Dat
         #expect(answered > 300 && refused > 20 && elsewhere > 100 && unprepared > 2, "seed \(seed)")
     }
 
-    @Test(.slow) func `nothing is opened for a request in haste`() throws {
+    @Test(.slow) func `a request in haste opens no dataset`() throws {
         let every = try EveryKind()
         let engine = every.engine()
         for id in [0, 1, 3] {
@@ -227,7 +227,7 @@ private func bytes(_ answer: () throws(Failure) -> IdentifyAnswer) -> Result<Dat
         }
     }
 
-    @Test(.slow) func `much to go through or to write is for elsewhere`() throws {
+    @Test(.slow) func `a request with much to search or to write is not answered at once`() throws {
         let every = try EveryKind()
         let engine = every.engine()
         func ask(_ tolerance: Double, _ layer: LayerID, geometry: Bool) throws -> PromptAnswer {

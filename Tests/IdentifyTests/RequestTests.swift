@@ -65,7 +65,7 @@ private func point(_ id: Int, _ x: Double, _ y: Double, _ properties: String = "
         }
     }
 
-    @Test func `what is too large is refused as such`() throws {
+    @Test func `an answer that is too large is refused as such`() throws {
         let many = Array(repeating: Coordinate(x: 0, y: 0), count: 100_001)
 
         #expect(try refusal { $0.geometry = .multipoint(many) }?.code == .tooLarge)

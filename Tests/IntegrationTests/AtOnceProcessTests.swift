@@ -69,7 +69,7 @@ import Testing
             + parts.sorted { $0.key < $1.key }.map { "\($0)=\($1)" }.joined(separator: "&")
     }
 
-    @Test func `answers are the same whoever gives them, and know what they must`()
+    @Test func `answers are the same from gateway and workers, and know what they must`()
         async throws
     {
         guard Programs.areBuilt() else { return }

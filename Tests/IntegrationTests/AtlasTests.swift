@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test func `what cannot be answered is refused in the same words`() async throws {
+    @Test func `an atlas refuses a request in the same words as its site`() async throws {
         guard Programs.areBuilt() else { return }
         let site = try await IdentifySite(side: 2)
         let atlas = try Atlas(site: site.files.path)
@@ -96,7 +96,7 @@ import Testing
         #expect(atlas.sequence == hidden.sequence)
     }
 
-    @Test func `without any process a site and a dataset file are asked`() async throws {
+    @Test func `an atlas asks a site and a dataset file without any process`() async throws {
         guard Programs.areBuilt(["cairn", "cairn-logd", "cairn-mapstate", "identify-offline"])
         else { return }
         let site = try await SmallSite.imported()

@@ -33,7 +33,7 @@ import Testing
         return site
     }
 
-    @Test func `whoever stops waiting, and however, the worker is free again`() async throws {
+    @Test func `a worker is free again whichever client stops waiting, and however`() async throws {
         guard Programs.areBuilt() else { return }
         let site = try await heavySite()
         let worker = try #require(site.processIDs("cairn-worker --pool identify").first)
@@ -108,7 +108,7 @@ import Testing
                 + "\(IdentifySite.processorSeconds(worker) - whole) s")
     }
 
-    @Test func `a time that is over says which, and stops the work`() async throws {
+    @Test func `an expired timeout is named, and stops the work`() async throws {
         guard Programs.areBuilt() else { return }
         let site = try await heavySite()
 

@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test(arguments: [SIGSTOP, SIGKILL])
-    func `at the command line answers come without the log, and say stale`(
+    func `commands answer without the log, and say stale`(
         signal: Int32
     ) async throws {
         guard Programs.areBuilt() else { return }

@@ -225,7 +225,7 @@ import Testing
         #expect(try await count(site, "where=1%3D1") == 20)
     }
 
-    @Test func `many edits become a dataset, whoever is killed meanwhile`() async throws {
+    @Test func `many edits become a dataset, whichever process is killed meanwhile`() async throws {
         guard Programs.areBuilt() else { return }
         let site = try await IdentifySite(side: 5)
         let before = try await site.client.command(

@@ -102,7 +102,7 @@ import Testing
         #expect(broken.status == 1 && broken.errors.contains("'version' is missing"), "\(broken)")
     }
 
-    @Test func `a batch of files ends with every product, whoever is killed`()
+    @Test func `a batch of files ends with every product, though supervisors are killed`()
         async throws
     {
         guard Programs.areBuilt() else { return }
@@ -156,7 +156,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `after cancelled no byte is written, though a worker was frozen`(
+    func `a cancelled job writes no byte more, though a worker was frozen`(
         isGivenUpFirst: Bool
     ) async throws {
         guard Programs.areBuilt() else { return }

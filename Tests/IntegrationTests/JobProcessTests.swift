@@ -61,7 +61,7 @@ private final class Tally: Sendable {
         #expect(events.last?.event.type == JobSucceeded.eventType)
     }
 
-    @Test func `whoever is killed, no row is lost or doubled`() async throws {
+    @Test func `no row of a job is lost or doubled, whichever process is killed`() async throws {
         let seed = UInt64.random(in: .min ... .max)
         var random = SeededGenerator(seed: seed)
         let site = try await site()
@@ -248,7 +248,7 @@ private final class Tally: Sendable {
         #expect(job.status == .succeeded)
     }
 
-    @Test func `everything killed at once, a job goes on after the restart`()
+    @Test func `a job goes on after all processes were killed at once and started again`()
         async throws
     {
         let site = try await site()

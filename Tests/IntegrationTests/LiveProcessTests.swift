@@ -102,8 +102,7 @@ private final class Fold: Sendable {
         }
     }
 
-    @Test func `what a follower folds is what a fresh question finds, at every step`() async throws
-    {
+    @Test func `a follower folds what a fresh identify finds, at every step`() async throws {
         guard Programs.areBuilt() else { return }
         let seed = UInt64.random(in: .min ... .max)
         var random = SeededGenerator(seed: seed)

@@ -21,7 +21,7 @@ import Testing
         return Self.large.filter { maps.contains("/lib\($0).so.") }
     }
 
-    @Test func `a worker that answers clicks has none of them, until it has to project`()
+    @Test func `a worker that answers clicks loads no deferred library until it has to project`()
         async throws
     {
         guard Programs.areBuilt() else { return }

@@ -79,7 +79,7 @@ import Testing
         #expect(Set(names) == [now.locator, before.locator])
     }
 
-    @Test func `what is no layer is refused in one sentence`() async throws {
+    @Test func `a source that is no layer is refused in one sentence`() async throws {
         guard Programs.areBuilt() else { return }
         let site = try await IdentifySite(side: 2)
         _ = try await site.client.command(

@@ -56,7 +56,7 @@ import Testing
     }
 
     @Test
-    func `a log is checked alike whether it is served or not, and which it was is said`()
+    func `a log is checked alike whether it is served or not, and the report says which it was`()
         async throws
     {
         defer { files.end() }

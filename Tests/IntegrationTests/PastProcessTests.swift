@@ -119,7 +119,7 @@ import Testing
         }
     }
 
-    @Test func `what was hidden since is shown only to who may see the past`()
+    @Test func `features hidden since are shown only to callers with the right to the past`()
         async throws
     {
         guard Programs.areBuilt() else { return }

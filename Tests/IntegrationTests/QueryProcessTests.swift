@@ -54,7 +54,7 @@ import Testing
         return try? JSONDecoder().decode(Body.self, from: body).count
     }
 
-    @Test func `one feature has a URL`() async throws {
+    @Test func `a single feature has a URL`() async throws {
         guard Programs.areBuilt() else { return }
         let site = try await IdentifySite(side: 5)
         for more in ["", "&outSR=4326&geometryPrecision=3", "&returnGeometry=false"] {
@@ -163,7 +163,7 @@ import Testing
         return (health.query.answeredAtOnce, health.query.sentToWorkers)
     }
 
-    @Test func `answers are the same whoever gives them, also after an edit`()
+    @Test func `query answers are the same from gateway and workers, also after an edit`()
         async throws
     {
         guard Programs.areBuilt() else { return }

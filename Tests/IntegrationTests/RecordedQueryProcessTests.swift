@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    @Test func `what was answered over edits is answered again, and a forged answer is found`()
+    @Test func `a query over edits is answered again, and a forged answer is found`()
         async throws
     {
         guard Programs.areBuilt() else { return }
@@ -150,7 +150,7 @@ import Testing
         try await forge(site, written)
     }
 
-    @Test func `what was answered from a log that a restore put away is passed over and named`()
+    @Test func `a request answered from a log that a restore replaced is passed over and named`()
         async throws
     {
         guard Programs.areBuilt() else { return }

@@ -89,7 +89,7 @@ import Testing
         return try #require(line?.split(whereSeparator: { !$0.isNumber }).first.flatMap { Int($0) })
     }
 
-    @Test func `one identify spans the site and other servers, and says who failed`()
+    @Test func `one identify spans the site and other servers, and names the one that failed`()
         async throws
     {
         guard Programs.areBuilt() else { return }

@@ -32,7 +32,7 @@ import Testing
         return outcome
     }
 
-    @Test func `a log restored from a backup is the log of then, and who was ahead of it stops`()
+    @Test func `a log restored from a backup is the log of then, and processes ahead of it stop`()
         async throws
     {
         defer { files.end() }

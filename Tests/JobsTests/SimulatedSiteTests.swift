@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test(.slow) func `whatever network, clocks, disk and processes do, log and state agree`()
+    @Test(.slow) func `log and state agree, whatever network, clocks, disk and processes do`()
         throws
     {
         var counts: [String: Int] = [:]

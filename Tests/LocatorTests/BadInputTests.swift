@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test func `numbers out of range are refused in a sentence`() throws {
+    @Test func `a request's numbers out of range are refused in a sentence`() throws {
         let locator = try Sample.locator()
         for request in [
             GeocodeRequest(singleLine: "Paris", maxLocations: 0),

@@ -138,7 +138,7 @@ import Testing
     }
 
     @Test(.slow, arguments: Contents.allCases)
-    func `every flipped bit is found, and the file named`(_ contents: Contents)
+    func `every flipped bit of a locator file is found, and the file named`(_ contents: Contents)
         throws
     {
         let (id, whole) = try bytes(contents)
@@ -166,7 +166,7 @@ import Testing
     }
 
     @Test(.slow, arguments: Contents.allCases)
-    func `every cut is found`(_ contents: Contents) throws {
+    func `a locator file that is cut short is refused`(_ contents: Contents) throws {
         let (id, whole) = try bytes(contents)
         let path = Scratch.directory("cut") + "/locator.bin"
         try Data(whole).write(to: URL(filePath: path))

@@ -18,7 +18,7 @@ import Testing
         arguments: [
             "log.afterArchiveBeforeFloor:kill", "log.afterFloor:kill", "log.whileEvicting:kill@2",
         ])
-    func `killed while it archives, it holds every event and ends with the archive`(
+    func `a log killed while it archives holds every event and ends with the archive`(
         point: String
     ) async throws {
         let client = try LogClient(scratch.site)

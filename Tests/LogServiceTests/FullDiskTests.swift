@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test
-    func `on a full disk appends are refused, reads go on, and space is all it takes`()
+    func `a log on a full disk refuses appends, answers reads, and goes on once there is space`()
         async throws
     {
         let folder = scratch.site.logDirectory

@@ -196,7 +196,7 @@ import Testing
     }
 
     @Test(.processes)
-    func `what comes while sixteen messages are under way goes as soon as it fills one`()
+    func `appends made while sixteen messages are under way go as soon as they fill one`()
         async throws
     {
         let logd = try LogdProcess(scratch.site)
@@ -256,7 +256,7 @@ import Testing
     }
 
     @Test(.processes)
-    func `who gives up while others' appends are under way has appended nothing`()
+    func `a caller that gives up while other appends are under way has appended nothing`()
         async throws
     {
         let logd = try LogdProcess(scratch.site)

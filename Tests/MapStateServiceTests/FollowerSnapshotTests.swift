@@ -169,7 +169,7 @@ enum SnapshotFolder: String, CaseIterable {
     }
 
     @Test(.slow, arguments: SnapshotFolder.allCases, Seeds.chosen(1, from: 21))
-    func `what is said of the past is what the whole log says`(
+    func `a past state from snapshots is that of the whole log`(
         folder: SnapshotFolder, seed: UInt64
     ) async throws {
         defer { running.end() }

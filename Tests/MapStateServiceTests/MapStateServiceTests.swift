@@ -258,7 +258,7 @@ private final class RunningSite {
         }
     }
 
-    @Test func `nobody else can write maps, until he takes over; then the service ends`()
+    @Test func `a second writer of maps is refused until it takes over; then the service ends`()
         async throws
     {
         try await run {

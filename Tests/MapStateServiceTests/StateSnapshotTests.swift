@@ -47,7 +47,7 @@ import Testing
         #expect(running.takeComplaints() == [])
     }
 
-    @Test func `any byte that is another, and any end that is early, is noticed`() async throws {
+    @Test func `a snapshot with a changed byte, or cut short, is noticed`() async throws {
         defer { running.end() }
         let snapshots = running.snapshots()
         _ = try await snapshots.restore()
@@ -206,7 +206,7 @@ import Testing
         #expect(running.takeComplaints() == [])
     }
 
-    @Test func `what cannot be written is said, and nothing else comes of it`()
+    @Test func `a snapshot that cannot be written is reported, without another effect`()
         async throws
     {
         defer { running.end() }

@@ -167,7 +167,8 @@ import Testing
             try FileManager.default.contentsOfDirectory(atPath: site) == [first.raster.rawValue])
     }
 
-    @Test func `what lies nowhere, or is no plain number, is not imported`() throws {
+    @Test func `a raster without a place, or of other than plain numbers, is not imported`() throws
+    {
         let nowhere = try fixture.writePicture([[1, 2], [3, 4]], as: "nowhere.pgm")
         let tiff = fixture.directory + "/nowhere.tif"
         try fixture.run(["gdal_translate", "-q", nowhere, tiff])

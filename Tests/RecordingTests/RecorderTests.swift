@@ -84,7 +84,7 @@ import Testing
         #expect(Set(asked).count == 1, "from \(asked.max() ?? 0) down to \(asked.min() ?? 0)")
     }
 
-    @Test func `what is kept reads back as it was, in order`() throws {
+    @Test func `recorded requests read back as they were, in order`() throws {
         let scratch = try Scratch()
         let recorder = try recorder(scratch, "all")
         for number in 0..<200 {
@@ -133,7 +133,7 @@ import Testing
         #expect(recorder.counts.failed == 0)
     }
 
-    @Test func `beyond its rate it keeps nothing and says how many it left out`()
+    @Test func `a recorder beyond its rate keeps nothing and says how many requests it left out`()
         throws
     {
         let scratch = try Scratch()
@@ -179,7 +179,7 @@ import Testing
         #expect(try kept("all", atMost: shared.written + 1).written == shared.written + 1)
     }
 
-    @Test func `switched off it makes nothing`() throws {
+    @Test func `a recorder that is switched off makes nothing`() throws {
         let scratch = try Scratch()
         let recorder = try recorder(scratch, "off")
         recorder.note(Self.exchange(1), Recorder.Context(sequence: 1))
@@ -217,7 +217,7 @@ import Testing
         #expect(try (scratch.records().first?.sequence ?? 0) > 0, "the oldest are gone")
     }
 
-    @Test func `files that are too old go`() throws {
+    @Test func `recordings that are too old are removed`() throws {
         let scratch = try Scratch()
         try FileManager.default.createDirectory(
             atPath: scratch.recordings, withIntermediateDirectories: true)
@@ -333,7 +333,7 @@ import Testing
         #expect(try digest(Self.answer("{}", next: next)) != digest(later))
     }
 
-    @Test func `what is long, or ends in the middle of a letter, is kept as its digest`()
+    @Test func `an answer that is long, or ends in the middle of a letter, is kept as its digest`()
         throws
     {
         let long = String(repeating: "x", count: RecordedRequest.answerByteLimit + 1)

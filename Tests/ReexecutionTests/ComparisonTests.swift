@@ -200,7 +200,7 @@ private struct DefectiveEngine: AnswerEngine {
         #expect(same.allSatisfy { $0.cause == .sameBuild })
     }
 
-    @Test func `what was answered from another history of the log is passed over and named`()
+    @Test func `a request answered from another history of the log is passed over and named`()
         throws
     {
         let compared = try ComparedSite()
@@ -221,7 +221,7 @@ private struct DefectiveEngine: AnswerEngine {
         #expect(summary.otherIncarnations == [lost.uuidString.lowercased(): 60])
     }
 
-    @Test func `what differs by less than the tolerance is the same`() throws {
+    @Test func `an answer that differs by less than the tolerance is the same`() throws {
         let compared = try ComparedSite()
         let defect = DefectiveEngine(engine: compared.engine, from: 0, error: 1e-12)
 

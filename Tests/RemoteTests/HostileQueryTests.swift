@@ -71,7 +71,7 @@ import Testing
     ]
 
     @Test(.slow, arguments: faults)
-    func `what a server does wrong is one sentence with the layer's name`(
+    func `a server's fault is one sentence with the layer's name`(
         kind: String, code: Failure.Code, word: String
     ) throws {
         let layer = try layer(kind)
@@ -174,7 +174,7 @@ import Testing
         #expect(failure?.code == .cancelled)
     }
 
-    @Test func `a text is looked for in the other layers, and who failed is told`() throws {
+    @Test func `a text is looked for in the other layers, and the failing one is named`() throws {
         let layers = [try layer("good", 0), try layer("token", 1), try layer("good", 2)]
         let map = try fixture.map(layers)
         var request = FindRequest(map: map.name, text: "n2999")
@@ -202,7 +202,7 @@ import Testing
             Failure.Code.invalidParameter, .notFound, .busy, .cancelled, .draining, .logUnavailable,
             .unreadable, .timedOut, .unavailable, .internal,
         ])
-    func `what a server said is left out, whatever its code`(_ code: Failure.Code) throws {
+    func `a server's own words are left out, whatever its code`(_ code: Failure.Code) throws {
         var gone = try layer("good", 1)
         gone.loadStatus = .failedToLoad
         gone.loadError = Failure(code, "http://inner.example answered")

@@ -134,7 +134,7 @@ import Testing
     }
 
     @Test
-    func `what a service does not know is asked in what it knows, and projected`()
+    func `a picture in a reference that a service lacks is asked for in one it has, and projected`()
         throws
     {
         let fixture = try RemoteFixture()
@@ -443,7 +443,7 @@ import Testing
     // MARK: Trouble
 
     @Test(.slow)
-    func `what fails, hangs or lies is missing and said, and the rest is drawn`()
+    func `a service that fails, hangs or answers wrongly is named, and the rest is drawn`()
         throws
     {
         let fixture = try RemoteFixture(askTimeout: .seconds(4))

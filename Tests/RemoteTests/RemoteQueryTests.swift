@@ -360,7 +360,7 @@ import Testing
 
     // MARK: What is sent
 
-    @Test func `no more is asked for than the answer needs`() throws {
+    @Test func `a query asks a server for no more than its answer needs`() throws {
         var questions = Questions(random: SeededGenerator(seed: 9), type: .point)
         let layer = try ServedLayer(
             questions.features(900), abilities: ServedLayer.Abilities(recordLimit: 100))
@@ -408,7 +408,7 @@ import Testing
         #expect(some.forms[0]["outFields"] == "OBJECTID,name")
     }
 
-    @Test func `what is wrong is said before a server is asked, in the same words`() throws {
+    @Test func `a faulty query is refused before a server is asked, in the same words`() throws {
         var questions = Questions(random: SeededGenerator(seed: 3), type: .point)
         let layer = try ServedLayer(questions.features(10))
         let changes: [(inout QueryRequest) -> Void] = [

@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func `pieces are lines`() throws {
+    @Test func `the pieces of a snapshot are lines`() throws {
         var story = SiteStory(seed: 3)
         try story.run(to: Self.eventCount)
         let pieces = try story.live.maps.pieces() + story.live.jobs.pieces()

@@ -14,7 +14,7 @@ import Testing
     }
 
     @Test(.slow, arguments: [3, 4] as [UInt64])
-    func `what changed, applied to the first state, gives the second`(seed: UInt64) throws {
+    func `a difference applied to the first state gives the second`(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         var kept: [Int64: [StatePart]] = [0: []]
         var story = SiteStory(seed: seed) { state in

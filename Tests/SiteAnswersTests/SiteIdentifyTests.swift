@@ -74,7 +74,7 @@ extension FedSite {
         #expect(throws: Failure.self) { try site.identify(asked(removed + 1)) }
     }
 
-    @Test func `a layer is asked at once when somebody has opened it`() throws {
+    @Test func `a layer is asked at once when its dataset has been opened`() throws {
         let site = try fed.identify()
         #expect(try site.identifyAtOnce(fed.map.request()) == nil)
 
@@ -100,7 +100,7 @@ extension FedSite {
         }
     }
 
-    @Test func `what a request lacked is prepared in the background`() async throws {
+    @Test func `data that a request lacked is prepared in the background`() async throws {
         let site = try fed.identify(rehearses: true)
         var answer: IdentifyAnswer?
 
@@ -201,7 +201,7 @@ extension FedSite {
         #expect(failure != nil && failure == expected)
     }
 
-    @Test func `a map that needs somebody else is not tried again and again`() throws {
+    @Test func `a map that needs a worker is not tried again and again`() throws {
         try fed.map.add(
             .raster(try Self.anyContent()),
             LayerProperties(
@@ -229,7 +229,7 @@ extension FedSite {
 }
 
 @Suite struct PaceTests {
-    @Test func `what took long is left alone for a while, then tried again`() throws {
+    @Test func `a map that took long is left alone for a while, then tried again`() throws {
         let pace = LatencyGate()
         let map = try MapName(parsing: "World")
         #expect(pace.isWorthTrying(map))

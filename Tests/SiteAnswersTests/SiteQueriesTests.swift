@@ -82,7 +82,7 @@ private final class Count: Sendable {
         #expect(past == expected && then == expected)
     }
 
-    @Test func `what is not at hand is for workers`() async throws {
+    @Test func `a query of data that is not at hand is left to workers`() async throws {
         let (queries, _) = try fed.queries()
         let elsewhere = try MapName(parsing: "Elsewhere")
         #expect(try await queries.answerAtOnce(fed.query { $0.map = elsewhere }) == nil)
@@ -106,7 +106,7 @@ private final class Count: Sendable {
                 fed.query { $0.part = QueryPart(row: 0, byteCount: 0, totalByteCount: 0) }) == nil)
     }
 
-    @Test func `it is said whether more may have happened`() async throws {
+    @Test func `an answer says whether more may have happened`() async throws {
         let (queries, _) = try fed.queries()
         #expect(try await queries.answerAtOnce(fed.query())?.isStale == false)
         fed.isStale.store(true, ordering: .relaxed)
@@ -256,7 +256,7 @@ private final class Count: Sendable {
     }
 
     @Test(.slow)
-    func `what one feature may cost is bounded: long clauses, large geometries and features`()
+    func `the cost of one feature is bounded: long clauses, large geometries and features`()
         async throws
     {
         let ring = (0..<80_000).map { step in
@@ -308,7 +308,7 @@ private final class Count: Sendable {
         #expect(try await queries.answerAtOnce(fed.query()) == nil)
     }
 
-    @Test func `who waits with many others asks a worker, who gives up is let go`()
+    @Test func `a query that waits with many others goes to a worker, one that gives up is let go`()
         async throws
     {
         let gate = BlockingQueue<Void>(capacity: 1)

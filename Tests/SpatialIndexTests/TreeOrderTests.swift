@@ -114,7 +114,7 @@ private struct Blocks {
         }
     }
 
-    @Test func `however many positions are asked at once, each has the answer that it has alone`()
+    @Test func `each of many positions asked at once has the answer that it has alone`()
         throws
     {
         var random = SeededGenerator(seed: 4)

@@ -89,7 +89,7 @@ import Testing
         for worker in workers { worker.kill() }
     }
 
-    @Test func `what was thought short and is not is asked back for the worker that sleeps`()
+    @Test func `tasks that turn out not to be short are asked back for the worker that sleeps`()
         async throws
     {
         let hub = try await HubFixture()

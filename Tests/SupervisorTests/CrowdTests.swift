@@ -21,7 +21,7 @@ import Worker
         }
     }
 
-    @Test func `what waits behind a long task goes to a worker that comes`() async throws {
+    @Test func `tasks that wait behind a long one go to a worker that comes`() async throws {
         let hub = try await HubFixture()
         let isOpen = Atomic<Bool>(false)
         let slots = WorkerSlots(taskCredit: 8, taskThreadCount: 1, chunkCount: 0)

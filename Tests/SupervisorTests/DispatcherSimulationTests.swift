@@ -385,7 +385,7 @@ struct DispatcherSimulation {
 
 @Suite(.timeLimit(.minutes(3))) struct DispatcherSimulationTests {
     @Test(.slow, arguments: 0..<20 as Range<UInt64>)
-    func `whatever happens, every task ends once and no worker has more than it would take`(
+    func `every task ends once and no worker has more than it takes, whatever happens`(
         block: UInt64
     ) {
         for seed in (block * 5)..<(block * 5 + 5) {

@@ -59,8 +59,7 @@ import Worker
         #expect(list.map(\.id) == [first.id])
     }
 
-    @Test func `what an actor's jobs take up is known once a submission is answered`() async throws
-    {
+    @Test func `an actor's usage counts a job once its submission is answered`() async throws {
         let (hub, kind) = try await HubFixture.forJobs()
         kind.gate.set(open: false)
         func usage(_ actor: String) async throws -> JobUsage { try await hub.ask("usage", actor) }
@@ -143,7 +142,7 @@ import Worker
         #expect(job.failure == Failure(.invalidParameter, "row 1 is bad"))
     }
 
-    @Test func `a kind nobody knows fails with a sentence`() async throws {
+    @Test func `a job of an unknown kind fails with a sentence`() async throws {
         let (hub, _) = try await HubFixture.forJobs()
         let submitted: JobDescription = try await hub.ask(
             "submit",
@@ -173,7 +172,7 @@ import Worker
         #expect(job.lostAttemptCount == 0)
     }
 
-    @Test func `a result made while no supervisor was there is taken`() async throws {
+    @Test func `a result made while there was no supervisor is taken`() async throws {
         let (hub, kind) = try await HubFixture.forJobs()
         kind.gate.set(open: false)
         let id = try await hub.submit(["rows": "1"]).id

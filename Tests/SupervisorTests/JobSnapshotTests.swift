@@ -55,7 +55,7 @@ import Worker
         return found
     }
 
-    @Test func `what is written down of jobs that go on is the log up to one place`()
+    @Test func `a snapshot of running jobs is the log up to one position`()
         async throws
     {
         let hub = try await site()

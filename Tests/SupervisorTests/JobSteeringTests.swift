@@ -111,7 +111,7 @@ import Worker
         #expect(all)
     }
 
-    @Test func `nobody claims to be a sub-job`() async throws {
+    @Test func `a submission that claims a parent is refused`() async throws {
         let (hub, _) = try await HubFixture.forJobs()
         let refusal = await #expect(throws: Failure.self) {
             let _: JobDescription = try await hub.ask(

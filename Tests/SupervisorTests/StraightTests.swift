@@ -51,7 +51,7 @@ import Worker
         return try #require(status[.identify])
     }
 
-    @Test func `answers reach who asks often although the supervisor is gone`() async throws {
+    @Test func `answers reach a frequent asker although the supervisor is gone`() async throws {
         let hub = try await HubFixture()
         let isOpen = Atomic<Bool>(false)
         let operations: [String: TaskHandler] = [
@@ -104,7 +104,7 @@ import Worker
     }
 
     @Test
-    func `only from the sixteenth task on, by its own id and for its asker`()
+    func `orders ask for straight answers only from the sixteenth task on, each for its own asker`()
         async throws
     {
         let hub = try await HubFixture()
@@ -123,7 +123,7 @@ import Worker
 
     @Test
     func
-        `not from a worker that waits for each credit, which the hub gives back sooner`()
+        `a worker that waits for each credit gives no answer straight, and has credit back sooner`()
         async throws
     {
         let hub = try await HubFixture()
@@ -238,7 +238,7 @@ import Worker
         #expect(!left.contains { $0.hasPrefix("answers-") && !$0.hasSuffix(".lock") })
     }
 
-    @Test func `answers pass the supervisor again as soon as somebody watches the map`()
+    @Test func `answers pass the supervisor again as soon as a client watches the map`()
         async throws
     {
         let hub = try await HubFixture()

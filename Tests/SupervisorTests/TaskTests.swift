@@ -51,7 +51,7 @@ private let echo: [String: TaskHandler] = [
         #expect(failure == Failure(.unavailable, "no cairn-worker --pool locator is running"))
     }
 
-    @Test func `a task nobody has time for ends at its deadline`() async throws {
+    @Test func `a task without a free worker ends at its deadline`() async throws {
         let hub = try await HubFixture()
         let isOpen = Atomic<Bool>(false)
         let isHeld = Atomic<Bool>(false)
@@ -176,7 +176,7 @@ private let echo: [String: TaskHandler] = [
         #expect(isBack)
     }
 
-    @Test func `identify answers are shown to whoever watches the map`() async throws {
+    @Test func `identify answers are shown to the clients that watch the map`() async throws {
         let hub = try await HubFixture()
         try await hub.startWorker(.identify, slots: interactive, echo)
         let seen = Mutex<[String]>([])

@@ -298,7 +298,7 @@ import Testing
         }
     }
 
-    @Test func `places to look`() {
+    @Test func `files of more than 600 lines are listed`() {
         for file in sources where file.lines.count > 600 {
             print("\(file.path): \(file.lines.count) lines")
         }
