@@ -5,6 +5,7 @@ import Bus
 import CairnModel
 import FoundationEssentials
 import Synchronization
+import TestKit
 import Testing
 
 /// A service that keeps every task, and records which of them were abandoned.
@@ -44,15 +45,6 @@ private final class Keeper: Sendable {
     }
 }
 
-private func eventually(_ condition: () -> Bool) async -> Bool {
-    let end = ContinuousClock.now + .seconds(40)
-    while ContinuousClock.now < end {
-        if condition() { return true }
-        try? await Task.sleep(for: .milliseconds(2))
-    }
-    return condition()
-}
-
 @Suite(.timeLimit(.minutes(1))) struct AbandonTests {
     @Test func `a task whose asker is cancelled is abandoned, its neighbour is not`() async throws {
         let keeper = try Keeper()
@@ -74,7 +66,7 @@ private func eventually(_ condition: () -> Bool) async -> Bool {
         #expect(client.statistics.lateReplyCount == 0)
     }
 
-    @Test func `the tasks of an asker that goes away are abandoned, nobody else's`() async throws {
+    @Test func `the tasks of an asker that goes away are abandoned, no other's`() async throws {
         let keeper = try Keeper()
         let stays = try keeper.directory.bus("stays")
         defer { stays.stop() }

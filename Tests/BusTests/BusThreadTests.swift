@@ -7,6 +7,7 @@ import FoundationEssentials
 import Glibc
 import Platform
 import Synchronization
+import TestKit
 import Testing
 
 /// Lives on a bus thread.
@@ -259,7 +260,7 @@ private actor Tally {
 
     // MARK: The end
 
-    @Test(.timeLimit(.minutes(5)))
+    @Test(.slow, .timeLimit(.minutes(5)))
     func `stopping never hangs, whoever is away or stuck`() async throws {
         let directory = try RunDirectory()
         let server = try directory.bus("server")

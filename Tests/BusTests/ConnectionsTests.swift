@@ -31,7 +31,7 @@ struct ConnectionsTests {
     }
 
     /// Both of its connections are known before the first message of either is taken.
-    @Test func `who is taken for another connection's peer is named when that one speaks`() {
+    @Test func `a peer mistaken for another connection's is named when that connection speaks`() {
         var connections = Connections<String>()
         connections.opened(7)
         #expect(connections.closed(7) == nil)

@@ -33,7 +33,7 @@ import ZeroMQ
     }
 
     @Test(arguments: [UInt64(1), 2, 3, 4, 5])
-    func `whatever is sent in a turn arrives once, whole and in order`(seed: UInt64) async throws {
+    func `messages sent in one turn arrive once, whole and in order`(seed: UInt64) async throws {
         var random = SeededGenerator(seed: seed)
         let directory = try RunDirectory()
         let supervisor = try directory.bus("supervisor")
@@ -209,7 +209,8 @@ import ZeroMQ
     }
 
     @Test(arguments: [UInt64(11), 12, 13])
-    func `of a group what is damaged is rejected with what follows it`(seed: UInt64) async throws {
+    func `a damaged message of a group is rejected with those behind it`(seed: UInt64) async throws
+    {
         var random = SeededGenerator(seed: seed)
         let directory = try RunDirectory()
         let server = try directory.bus("server")

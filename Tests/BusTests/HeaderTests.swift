@@ -59,7 +59,7 @@ import Testing
                 header: bytes.bytes, metadata: Self.metadata, payload: Self.payload) == reading)
     }
 
-    @Test func `each field lies where the protocol page says`() throws {
+    @Test func `each field of a header lies where the protocol page says`() throws {
         let golden = try Data(contentsOf: Self.golden.appending(path: "header.bin"))
         let bytes = golden.bytes
         func at<Value: FixedWidthInteger & BitwiseCopyable>(_ offset: Int) -> Value? {
@@ -108,7 +108,7 @@ import Testing
         }
     }
 
-    @Test func `each fault has its own name`() throws {
+    @Test func `each fault of a header has its own name`() throws {
         let message = try Self.sample()
         let header = HeaderCoding.encode(message)
         func changed(_ offset: Int, to byte: UInt8) -> [UInt8] {

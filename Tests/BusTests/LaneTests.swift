@@ -3,10 +3,12 @@
 
 import Bus
 import CairnModel
+import Dispatch
 import FoundationEssentials
 import Glibc
 import Platform
 import Synchronization
+import TestKit
 import Testing
 
 /// A supervisor's end of a lane.
@@ -41,7 +43,7 @@ private struct Lane {
 }
 
 @Suite(.timeLimit(.minutes(5))) struct LaneTests {
-    @Test func `what is sent before the worker connects arrives, in order`() async throws {
+    @Test func `messages sent before the worker connects arrive in order`() async throws {
         let lane = try Lane(credit: 4)
         defer { lane.supervisor.stop() }
         for number in 0..<3 { #expect(await lane.send(message(.task, "\(number)")) == nil) }
@@ -115,13 +117,13 @@ private struct Lane {
             [path = lane.directory.path as String, id = lane.worker as UUID] in
             let worker = try BusThread(name: "worker", runDirectory: path)
             try worker.connectPull(.lane(id)) { _ in kill(getpid(), SIGKILL) }
-            try await Task.sleep(for: .seconds(30))
+            try await waitUntil("the welcome has killed this process") { false }
         }
 
         #expect(await eventually { lane.ends.count == 1 })
     }
 
-    @Test func `a sender's end is told once everything it sent has been taken, and only its own`()
+    @Test func `a sender's end is reported after everything it sent, and only its own`()
         async throws
     {
         let directory = try RunDirectory()
@@ -150,7 +152,7 @@ private struct Lane {
         #expect(!told.all.contains("end of \(stayer.instance)"))
     }
 
-    @Test func `the end of a sender that was gone before it was heard is told too`() async throws {
+    @Test func `the end of a sender that left before it was read is reported too`() async throws {
         let directory = try RunDirectory()
         let (supervisor, told) = try sink(in: directory)
         defer { supervisor.stop() }
@@ -173,7 +175,7 @@ private struct Lane {
         }
     }
 
-    @Test func `who found no room is told when there is some, or when nobody is left to make it`()
+    @Test func `a sender without room hears when there is some, or when its peer has gone`()
         async throws
     {
         let directory = try RunDirectory()
@@ -191,8 +193,8 @@ private struct Lane {
         }
         let rooms = Inbox<Void>()
         let pusher = try worker.connectPush(.sink) { rooms.put(()) }
-        while await Self.send(message(.hello, "0!"), by: pusher, on: worker) != nil {
-            try await Task.sleep(for: .milliseconds(1))
+        try await waitUntil("the sink is connected") {
+            await Self.send(message(.hello, "0!"), by: pusher, on: worker) == nil
         }
 
         var sent = 1
@@ -232,8 +234,8 @@ private struct Lane {
     private func push(_ count: Int, by bus: BusThread) async throws {
         let pusher = try bus.connectPush(.sink)
         for number in 0..<count {
-            while await Self.send(message(.progress, "\(number)"), by: pusher, on: bus) != nil {
-                try await Task.sleep(for: .milliseconds(1))
+            try await waitUntil("there is room for message \(number)", every: .milliseconds(1)) {
+                await Self.send(message(.progress, "\(number)"), by: pusher, on: bus) == nil
             }
         }
     }
@@ -320,7 +322,7 @@ private struct Lane {
         #expect(!lane.directory.exists(Endpoint.lane(lane.worker).name + ".lock"))
     }
 
-    @Test func `a path that is slow to be given up holds up who binds it next, and nobody else`()
+    @Test(.slow) func `a path that is released slowly delays its next bind, and no other socket`()
         async throws
     {
         let lane = try Lane(credit: 1)
@@ -355,11 +357,15 @@ private struct Lane {
     }
 }
 
-/// Holds a thread up until it is opened.
+/// Holds threads up until it is opened.
 final class DispatchGate: Sendable {
-    private let isOpen = Mutex(false)
+    private let opening = DispatchSemaphore(value: 0)
 
-    func open() { isOpen.withLock { $0 = true } }
+    func open() { opening.signal() }
 
-    func wait() { while !isOpen.withLock({ $0 }) { usleep(1000) } }
+    func wait() {
+        opening.wait()
+        // The next thread passes as well.
+        opening.signal()
+    }
 }

@@ -5,6 +5,7 @@ import Bus
 import CairnModel
 import FoundationEssentials
 import Platform
+import TestKit
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct PublishTests {
@@ -38,7 +39,7 @@ import Testing
     }
 
     /// 6,000 messages of 30 KiB, for a subscriber whose thread is blocked meanwhile.
-    @Test func `what waits for a subscriber that stands still is bounded`() async throws {
+    @Test func `events that wait for a stalled subscriber are bounded`() async throws {
         let directory = try RunDirectory()
         let server = try directory.bus("server")
         let client = try directory.bus("client")
@@ -68,9 +69,9 @@ import Testing
         // Comes back when the thread has published them all.
         _ = try server.bindPublisher(.supervisorLive)
         _ = stands.tryPush(true)
-        while ended.all.isEmpty {
+        try await waitUntil("the subscriber has the last event", every: .milliseconds(1)) {
             try publisher.publish(topic: "e/end", message(.event, ""))
-            try await Task.sleep(for: .milliseconds(1))
+            return !ended.all.isEmpty
         }
 
         // As many in each of the two processes, and what is on the way between them.
@@ -133,8 +134,7 @@ import Testing
         }
     }
 
-    @Test func `publishing waits for nobody, not even for a subscriber that is stuck`() async throws
-    {
+    @Test func `publishing does not wait, not even for a stalled subscriber`() async throws {
         let directory = try RunDirectory()
         let server = try directory.bus("server")
         let stuck = try directory.bus("stuck")
@@ -171,7 +171,7 @@ import Testing
         #expect(heard.all == heard.all.sorted())
     }
 
-    @Test func `what is too large for subscribers is refused when it is published`() async throws {
+    @Test func `an event too large for subscribers is refused when it is published`() async throws {
         let directory = try RunDirectory()
         let server = try directory.bus("server")
         defer { server.stop() }

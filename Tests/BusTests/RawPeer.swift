@@ -59,7 +59,8 @@ enum RawPeer {
             let peer = accept(descriptor, nil, nil)
             let said = bytes[index % bytes.count]
             unsafe _ = send(peer, said, said.count, Int32(MSG_NOSIGNAL))
-            usleep(2000)
+            item = pollfd(fd: peer, events: Int16(POLLIN), revents: 0)
+            unsafe _ = poll(&item, 1, 5000)
             close(peer)
         }
     }

@@ -12,7 +12,8 @@ import Testing
         "Zürich", "\u{7f}", "{}", "a,b:c",
     ]
 
-    @Test func `the direct form has the general coder's bytes, and reads back`() throws {
+    @Test func `metadata in the direct form has the general coder's bytes, and reads back`() throws
+    {
         for operation in Self.texts {
             for actor in Self.texts {
                 for map in Self.texts {
@@ -31,7 +32,7 @@ import Testing
         "{\"operation\":1}", "{\"map\":\"x\"}", "{\"operation\":\"x\"}}", "{\"operation\":\"x\"\"}",
         "{\"operation\":\"\u{1}\"}",
     ])
-    func `what is no metadata is refused`(_ text: String) {
+    func `text that is no metadata is refused`(_ text: String) {
         #expect(throws: Failure.self) { try RequestMetadata(wireForm: Data(text.utf8)) }
     }
 
@@ -39,7 +40,7 @@ import Testing
         "{ \"operation\" : \"x\" }", "{\"operation\":\"x\",\"new\":\"field\"}",
         "{\"map\":null,\"operation\":\"x\"}", "{\"operation\":\"\\u0078\"}",
     ])
-    func `other spellings of the same are read`(_ text: String) throws {
+    func `other spellings of the same metadata are read`(_ text: String) throws {
         #expect(
             try RequestMetadata(wireForm: Data(text.utf8)) == RequestMetadata(operation: "x"))
     }

@@ -7,6 +7,7 @@ import Dispatch
 import FoundationEssentials
 import Platform
 import Synchronization
+import TestKit
 import Testing
 import ZeroMQ
 
@@ -75,7 +76,7 @@ private struct Pair {
         #expect(pair.server.statistics.receivedCount == 500)
     }
 
-    @Test func `as many answers as may be asked for arrive, even all at once`() async throws {
+    @Test func `the largest number of open requests is answered, even all at once`() async throws {
         let held = Inbox<IncomingRequest>()
         let pair = try Pair { held.put($0) }
         let gate = DispatchGate()
@@ -123,7 +124,7 @@ private struct Pair {
         #expect(got == refusal)
     }
 
-    @Test func `a request nobody answers gets an answer all the same`() async throws {
+    @Test func `a request that its handler drops is answered as unavailable`() async throws {
         let pair = try Pair { _ in }
         defer { pair.stop() }
         let requester = pair.requester

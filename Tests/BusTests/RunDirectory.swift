@@ -6,6 +6,7 @@ import CairnModel
 import FoundationEssentials
 import Glibc
 import Synchronization
+import TestKit
 import Testing
 
 /// A private directory for sockets that goes away with its test.
@@ -48,18 +49,6 @@ final class Inbox<Value: Sendable>: Sendable {
         _ = await eventually(within: limit) { self.count >= count }
         return all
     }
-}
-
-/// Waits until `condition` holds, polling every few milliseconds; false after `limit`.
-func eventually(
-    within limit: Duration = .seconds(60), _ condition: () throws -> Bool
-) async rethrows -> Bool {
-    let end = ContinuousClock.now + limit
-    while ContinuousClock.now < end {
-        if try condition() { return true }
-        try? await Task.sleep(for: .milliseconds(2))
-    }
-    return try condition()
 }
 
 /// The failure thrown by `body`; records an issue when there is none.

@@ -5,6 +5,7 @@ import Bus
 import CairnModel
 import FoundationEssentials
 import Synchronization
+import TestKit
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct StraightTests {
@@ -62,7 +63,7 @@ import Testing
         }
         for request in straight {
             let isSent = Inbox<Bool>()
-            _ = await eventually {
+            try await waitUntil("the worker has sent its answer") {
                 worker.post { if !isSent.all.contains(true) { isSent.put(send(request)) } }
                 return isSent.all.contains(true)
             }
@@ -106,7 +107,7 @@ import Testing
         #expect(await ended.waitFor(1) == [true])
     }
 
-    @Test func `nonsense about answers is counted, and does no harm`() async throws {
+    @Test func `replies that match no request are counted, and do no harm`() async throws {
         let directory = try RunDirectory()
         let server = try directory.bus("server")
         let client = try directory.bus("client")
@@ -140,7 +141,7 @@ import Testing
             Message(header: MessageHeader(kind: .result, correlation: ids[0])),
         ]
         let sentCount = Inbox<Int>()
-        _ = await eventually {
+        try await waitUntil("the stranger has sent its messages") {
             stranger.post {
                 while sentCount.count < messages.count,
                     (try? way.send(messages[sentCount.count])) != nil

@@ -85,7 +85,8 @@ import Testing
         }
     }
 
-    @Test func `of messages of another protocol a hello alone names a process to end`() throws {
+    @Test func `a hello of another protocol names a process to end, other messages do not`() throws
+    {
         var hello = try Self.reports[0].message()
         #expect(WorkerReport.foreignProcess(in: hello) == nil)
         hello.metadata = Data()  // as builds before protocol 2 wrote it

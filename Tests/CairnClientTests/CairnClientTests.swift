@@ -7,6 +7,7 @@ import CairnModel
 import Foundation
 import Geometry
 import Synchronization
+import TestKit
 import Testing
 
 /// A run directory with scripted services.
@@ -113,7 +114,7 @@ private struct Seen: Sendable {
         let map = try MapName(parsing: "World")
 
         async let result = client.command(map: map, .createMap)
-        while asked.withLock({ $0.isEmpty }) { try await Task.sleep(for: .milliseconds(2)) }
+        try await waitUntil("the service has the command") { !asked.withLock { $0.isEmpty } }
         first.stop()
         try site.serve(.mapRequests) { request in
             asked.withLock { $0.append(request.message.header.messageID) }
@@ -126,7 +127,7 @@ private struct Seen: Sendable {
         #expect(Set(ids).count == 1)
     }
 
-    @Test func `a request whose service stays silent goes out again in time`() async throws {
+    @Test(.slow) func `a request whose service stays silent goes out again in time`() async throws {
         let site = try FakeSite()
         defer { site.end() }
         let held = Mutex<[IncomingRequest]>([])
@@ -148,17 +149,18 @@ private struct Seen: Sendable {
         #expect(Set(held.withLock { $0.map(\.message.header.messageID) }).count == 1)
     }
 
-    @Test func `a log that is slow is waited for longer each time`() async throws {
+    @Test func `a log that was silent is waited for twice as long at the next attempt`()
+        async throws
+    {
         let site = try FakeSite()
         defer { site.end() }
-        let askedCount = Mutex(0)
+        let held = Mutex<[IncomingRequest]>([])
         try site.serve(.logRequests) { request in
-            askedCount.withLock { $0 += 1 }
-            // Longer than the first attempt waits.
-            Thread.detachNewThread {
-                Thread.sleep(forTimeInterval: 3)
-                request.reply(encoding: LogHead(head: 7))
+            let isFirst = held.withLock { held in
+                held.append(request)
+                return held.count == 1
             }
+            if !isFirst { request.reply(encoding: LogHead(head: 7)) }
         }
         let client = try site.client()
         defer { client.close() }
@@ -166,7 +168,8 @@ private struct Seen: Sendable {
         let head = try await LogReader(client).head(timeout: .seconds(40))
 
         #expect(head.head == 7)
-        #expect(askedCount.withLock { $0 } > 1)
+        let waits = held.withLock { $0.map(\.message.header.ttlMilliseconds) }
+        #expect(waits == [2_000, 4_000])
     }
 
     @Test func `a service that stays away is given up after the patience`() async throws {

@@ -126,7 +126,7 @@ private final class QuietLog: Sendable {
 
 @Suite(.timeLimit(.minutes(5))) struct HeadQuestionTests {
     @Test(arguments: [false, true])
-    func `who waits for a number beyond its events asks the log, and for no next head`(
+    func `a reader that waits for a number beyond its events asks the log, and for no next head`(
         hasLocators: Bool
     ) async throws {
         let log = try QuietLog(head: 3)
@@ -139,7 +139,7 @@ private final class QuietLog: Sendable {
         #expect(state.sequence == 7)
     }
 
-    @Test func `of many who wait one asks, and once more for those who came meanwhile`()
+    @Test func `one of many waiting readers asks, and once more for those that came meanwhile`()
         async throws
     {
         let log = try QuietLog(head: 3)
@@ -164,7 +164,7 @@ private final class QuietLog: Sendable {
 
     @Test
     func
-        `an event of a map is heard at once, though nobody knows whether one of a locator lies before it`()
+        `a map's event is handed on at once, though a locator's event may lie before it`()
         async throws
     {
         let log = try QuietLog(head: 3)
@@ -180,7 +180,7 @@ private final class QuietLog: Sendable {
         #expect(state.sequence == 3)
     }
 
-    @Test func `who waits for whatever comes next asks nothing`() async throws {
+    @Test func `a reader that waits for the next event asks nothing`() async throws {
         let log = try QuietLog(head: 3)
         defer { log.end() }
         let reader = try log.reader()

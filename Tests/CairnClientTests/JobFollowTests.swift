@@ -176,7 +176,8 @@ extension PlayedSite.State {
         try JobTicket(parsing: try CairnJSON.encode(ticket))
     }
 
-    @Test func `however often it is handed over, each message is told once, in order`() async throws
+    @Test func `a job's messages come once and in order, however often its ticket is handed over`()
+        async throws
     {
         var handOvers = 0
         for seed in UInt64(0)..<150 {
@@ -255,7 +256,7 @@ extension PlayedSite.State {
         #expect(Array(PlayedSite.messages(5).suffix(told.count)) == told)
     }
 
-    @Test func `two outages of nine minutes are two outages`() async throws {
+    @Test func `two outages of nine minutes do not add up to one of eighteen`() async throws {
         let site = try PlayedSite(seed: 7)
         site.state.withLock { $0.awayUntil = .seconds(540) }
         var follow = JobFollow(ticket, patience: CairnClient.outage, outside: site.outside)
@@ -289,7 +290,7 @@ extension PlayedSite.State {
         #expect(Set(commands) == [command])
     }
 
-    @Test func `a log that is older than the ticket, and a job nobody knows, are refused`()
+    @Test func `a log that is older than the ticket, and an unknown job, are refused`()
         async throws
     {
         let site = try PlayedSite(seed: 3)

@@ -171,9 +171,10 @@ extension SimulatedLog.State {
         ProcessInfo.processInfo.environment["CAIRN_SEEDS"].flatMap { UInt64($0) } ?? 40
 
     @Test(
+        .slow,
         arguments: [[], ["map"], ["job"], ["map", "locator"]] as [Set<String>],
         [0, 10_000, 20_000, 30_000] as [UInt64])
-    func `whatever is lost, doubled, late or killed, each event is handled once and in order`(
+    func `each event is handled once and in order, whatever is lost, doubled, late or killed`(
         categories: Set<String>, firstSeed: UInt64
     ) async throws {
         var deathCount = 0

@@ -197,7 +197,7 @@ private struct SmallLog {
         }
     }
 
-    @Test func `numbers between two changes of a map share its state, whatever is asked between`()
+    @Test func `sequence numbers between two changes of a map share its state`()
         async throws
     {
         let log = try SmallLog()
@@ -233,7 +233,7 @@ private struct SmallLog {
         }
     }
 
-    @Test func `what is kept of the past is bounded`() async throws {
+    @Test func `the number of past states that are kept is bounded`() async throws {
         let name = try MapName(parsing: "A")
         var log = try SmallLog()
         for layer in 100..<(140 + MapFollower.pastLimit) {

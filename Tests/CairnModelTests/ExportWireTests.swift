@@ -37,21 +37,21 @@ import Testing
             bytes: Data([0x89, 0x50, 0x4E, 0x47, 0]))
     }
 
-    @Test func `a request keeps its form`() throws {
+    @Test func `an export request keeps its form`() throws {
         let bytes = try golden("export-request.json")
 
         #expect(try CairnJSON.encode(try request()) == bytes)
         #expect(try CairnJSON.decode(ExportRequest.self, from: bytes) == request())
     }
 
-    @Test func `a picture keeps its form`() throws {
+    @Test func `an export answer keeps its form`() throws {
         let bytes = try golden("exported-picture.bin")
 
         #expect(try picture().wireForm() == bytes)
         #expect(try ExportedPicture(wireForm: bytes) == picture())
     }
 
-    @Test func `what was cut short is no picture`() throws {
+    @Test func `an export answer that was cut short is refused`() throws {
         let whole = try picture().wireForm()
         for count in 0..<whole.count - 5 {
             let failure = #expect(throws: Failure.self) {

@@ -184,7 +184,7 @@ import Testing
 
     // MARK: Round trips
 
-    @Test func `what is written reads back equal, and as JSON would`() throws {
+    @Test(.slow) func `a value in the fixed layout reads back equal, and as JSON would`() throws {
         var maker = Maker(random: SeededGenerator(seed: 0xF17E))
         for _ in 0..<400 {
             let request = try maker.request()
@@ -215,7 +215,7 @@ import Testing
         "suggest-answer.2",
         "reverse-answer.2",
     ])
-    func `the layout is that of the golden bytes`(_ name: String) throws {
+    func `the fixed layout is that of the golden bytes`(_ name: String) throws {
         let file = Self.folder.appending(path: name + ".hex")
         var maker = Maker(random: SeededGenerator(seed: 7))
         let request = try maker.request()
@@ -253,7 +253,7 @@ import Testing
 
     // MARK: Bad input
 
-    @Test func `another version is refused by name`() throws {
+    @Test func `a fixed layout of another version is refused by name`() throws {
         var maker = Maker(random: SeededGenerator(seed: 3))
         var bytes = FixedLayout.encode(try maker.request())
         bytes[0] = 3
@@ -262,7 +262,7 @@ import Testing
         #expect(error?.message.contains("layout version 3") == true)
     }
 
-    @Test func `every beginning of a value, and a value with more behind it, is refused`() throws {
+    @Test(.slow) func `a fixed layout cut short, or with more behind it, is refused`() throws {
         var maker = Maker(random: SeededGenerator(seed: 5))
         let request = FixedLayout.encode(try maker.request())
         let answer = FixedLayout.encode(maker.answer())

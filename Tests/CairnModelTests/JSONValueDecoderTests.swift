@@ -86,7 +86,7 @@ import Testing
 
     private static let seeds: [UInt64] = (1...8).map { $0 &* 7_919 }
 
-    @Test(arguments: seeds)
+    @Test(.slow, arguments: seeds)
     func `random values are read fast and read the same`(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         for _ in 0..<500 {
@@ -104,7 +104,7 @@ import Testing
         }
     }
 
-    @Test(arguments: seeds)
+    @Test(.slow, arguments: seeds)
     func `damaged text is read as Foundation reads it, or not at all`(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed &+ 1)
         let pieces = [
@@ -150,7 +150,7 @@ import Testing
     }
 
     @Test(arguments: [63, 64, 65, 511, 512, 513, 100_000])
-    func `depth is bounded`(depth: Int) {
+    func `the depth of JSON that is read is bounded`(depth: Int) {
         let text = Data(
             (String(repeating: "[", count: depth) + String(repeating: "]", count: depth)).utf8)
         indirect enum Nest: Codable, Hashable {

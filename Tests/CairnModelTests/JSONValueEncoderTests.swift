@@ -184,7 +184,7 @@ import Testing
 
     private static let seeds: [UInt64] = (1...8).map { $0 &* 6_151 }
 
-    @Test(arguments: seeds)
+    @Test(.slow, arguments: seeds)
     func `random values are written as Foundation writes them, or not at all`(seed: UInt64) {
         var trees = Trees(random: SeededGenerator(seed: seed))
         var (fast, slow) = (0, 0)
@@ -246,7 +246,7 @@ import Testing
                 == Self.oracle([Int64.min, .max, 0, -1]))
     }
 
-    @Test func `what JSON cannot say is refused as Foundation refuses it`() throws {
+    @Test func `a value that JSON cannot express is refused as Foundation refuses it`() throws {
         for value in [Double.nan, .infinity, -.infinity] {
             #expect(JSONValueEncoder.encode(["a": value]) == nil)
             let failure = #expect(throws: Failure.self) { try CairnJSON.encode(["a": value]) }

@@ -54,7 +54,7 @@ import Testing
         #expect(Set(seen).count == seen.count)
     }
 
-    @Test func `every client state is reached`() {
+    @Test func `every client state of a job is reached`() {
         let reached = Self.statuses.flatMap { status in
             [true, false].map { JobClientState(status, isPaused: $0) }
         }

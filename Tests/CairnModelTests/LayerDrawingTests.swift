@@ -86,7 +86,7 @@ import Testing
     }
 
     @Test(arguments: Seeds.chosen(4))
-    func `what is written reads back equal, by either reader`(seed: UInt64) throws {
+    func `drawing info reads back equal, by either reader`(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         for _ in 0..<100 {
             let drawing = Self.drawing(&random)
@@ -99,7 +99,7 @@ import Testing
 
     // MARK: Esri's own
 
-    @Test func `what Esri's services write is read`() throws {
+    @Test func `drawing info as Esri's services write it is read`() throws {
         let drawing = try read(
             #"""
             {"renderer":{"type":"uniqueValue","field1":"TYPE","field2":null,"field3":null,"fieldDelimiter":", ",
@@ -168,7 +168,8 @@ import Testing
     ]
 
     @Test(arguments: wrong)
-    func `what cannot be read is named with its place`(text: String, sentence: String) {
+    func `drawing info that cannot be read is named with its place`(text: String, sentence: String)
+    {
         let failure = #expect(throws: Failure.self) { try read(text) }
         #expect(failure?.message.contains(sentence) == true, "\(failure?.message ?? "")")
     }
@@ -204,7 +205,9 @@ import Testing
     ]
 
     @Test(arguments: misfits)
-    func `what does not fit the layer is refused`(text: String, sentence: String) throws {
+    func `drawing info that does not fit the layer is refused`(text: String, sentence: String)
+        throws
+    {
         let drawing = try read(text)
         let failure = #expect(throws: Failure.self) { try drawing.check(Self.fields, .point) }
         #expect(failure?.message.contains(sentence) == true, "\(failure?.message ?? "")")
@@ -245,7 +248,7 @@ import Testing
         "", "[]", "[A", "A", "[A] [B]", "[A] +", "\"a", "$feature.", "$feature['A'", "[A]]",
         String(repeating: "[A]+", count: 600) + "[A]",
     ])
-    func `no other expression is taken`(text: String) {
+    func `a label expression of another form is refused`(text: String) {
         #expect(throws: Failure.self) { try LabelExpression(parsing: text) }
     }
 }

@@ -148,7 +148,7 @@ import Testing
         }
     }
 
-    @Test(arguments: seeds)
+    @Test(.slow, arguments: seeds)
     func `damaged bytes are refused or read, and never trap`(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let request = try AppendRequest(appends: [

@@ -7,7 +7,7 @@ import Testing
 
 /// Beside a look at every event.
 @Suite struct MomentSearchTests {
-    @Test(arguments: Seeds.chosen(3, from: 1))
+    @Test(.slow, arguments: Seeds.chosen(3, from: 1))
     func `the last event until a moment is found, and for which moments it is the last`(
         seed: UInt64
     ) throws {

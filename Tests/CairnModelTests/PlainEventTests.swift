@@ -68,7 +68,7 @@ import Testing
     }
 
     @Test(arguments: seeds)
-    func `what our encoder writes is read as Foundation reads it, most of it the short way`(
+    func `an event that the encoder wrote is read as Foundation reads it, mostly the short way`(
         seed: UInt64
     ) throws {
         var random = SeededGenerator(seed: seed)
@@ -84,7 +84,9 @@ import Testing
     }
 
     @Test(arguments: seeds)
-    func `any other text is read as Foundation reads it, or not at all`(seed: UInt64) throws {
+    func `event text of any other form is read as Foundation reads it, or not at all`(seed: UInt64)
+        throws
+    {
         var random = SeededGenerator(seed: seed &+ 1)
         let pieces = [
             "", "{", "}", "[", "]", ",", ":", "\"", "\\", "\\u0041", "null", "true", "false", "0",

@@ -67,7 +67,7 @@ private struct Named: EventPayload {
         #expect(try Named.decode(again) == read)
     }
 
-    @Test func `what is not in its schema's form is refused by a sentence, and so is a newer one`()
+    @Test func `an event not in its schema's form, or of a newer schema, is refused by a sentence`()
     {
         #expect(refusal(4, #"{"names":["A"],"rank":3,\#(others)}"#) == nil)
         let old = refusal(1, #"{"first":"Ada",\#(others)}"#)

@@ -6,6 +6,7 @@ import CairnModel
 import Geometry
 import Glibc
 import Recording
+import TestKit
 import Testing
 
 @testable import Commands
@@ -77,7 +78,7 @@ import Testing
                 [ProcessRole].self, from: CairnJSON.encode(ProcessRole.all)) == ProcessRole.all)
     }
 
-    @Test func `the promised forms are understood`() throws {
+    @Test func `arguments in the documented forms are understood`() throws {
         let up = try parse(
             "up --detach --port 7000 --identify-workers 3 --locators 2", as: UpCommand.self)
         #expect(up.detach && up.port == 7000 && up.pools.counts == [.identify: 3, .locator: 2])
@@ -116,7 +117,7 @@ import Testing
         "replay --map W --job j00000000000070008000000000000001", "log tail -n -1",
         "log tail --stream nothing", "nonsense",
     ])
-    func `what is not understood is refused`(text: String) {
+    func `arguments that are not understood are refused`(text: String) {
         let error = #expect(throws: (any Error).self) {
             try CairnCommand.parseAsRoot(text.split(separator: " ").map(String.init))
         }
@@ -167,7 +168,7 @@ import Testing
         #expect(failure?.message.contains("there are: 0 'a', 1 'g'") == true)
     }
 
-    @Test func `rests double to five seconds and a steady run forgives`() {
+    @Test func `rests between starts double to five seconds, and a steady run resets them`() {
         var policy = RestartPolicy()
         let rests = (0..<8).map { _ in policy.rest(afterRunning: 5) }
 
@@ -187,15 +188,17 @@ import Testing
                 role: .worker(.identify), number: 1, path: "/bin/false", arguments: [], logPath: log
             ))
         var starts: [Int64] = []
-        let end = ContinuousClock.now + .seconds(60)
-        while starts.count < 5, ContinuousClock.now < end {
+        try blockUntil("the process has been started five times", detail: "\(starts)") {
             let restarts = slot.record.restarts
             slot.startIfDue { _ in }
             if slot.record.restarts > restarts { starts.append(slot.record.since.microseconds) }
             slot.look { _ in }
-            usleep(1_000)
+            return starts.count == 5
         }
-        while slot.isRunning { slot.look { _ in } }
+        try blockUntil("the fifth process has ended") {
+            slot.look { _ in }
+            return !slot.isRunning
+        }
 
         let rests = zip(starts.dropFirst(), starts).map { $0 - $1 }
         #expect(rests.count == 4)

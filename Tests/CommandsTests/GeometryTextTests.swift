@@ -57,7 +57,7 @@ import Testing
     ]
 
     @Test(arguments: shapes.indices)
-    func `every form is read`(row: Int) throws {
+    func `geometry text of every form is read`(row: Int) throws {
         #expect(try GeometryText.parse(Self.shapes[row].0).shape == Self.shapes[row].1)
     }
 
@@ -107,14 +107,14 @@ import Testing
     ]
 
     @Test(arguments: faults.indices)
-    func `what is wrong is said in one sentence`(row: Int) {
+    func `geometry text that is wrong is refused in one sentence`(row: Int) {
         let failure = #expect(throws: Failure.self) { try GeometryText.parse(Self.faults[row].0) }
         let text = failure?.message ?? ""
         #expect(text.contains(Self.faults[row].1), "\(text)")
         #expect(!text.contains("\n"))
     }
 
-    @Test func `any bytes are survived`() {
+    @Test func `geometry text of any bytes is read or refused`() {
         var random = SeededGenerator(seed: .random(in: .min ... .max))
         print("\(#function): seed \(random.seed)")
         let alphabet = Array("POINTLINEGY()., -1e5{}[]\"xytype:ZM".unicodeScalars)
@@ -134,7 +134,7 @@ import Testing
         }
     }
 
-    @Test func `written text is read back`() throws {
+    @Test func `geometry text that was written is read back`() throws {
         for (_, shape) in Self.shapes {
             #expect(try GeometryText.parse(WellKnownText.text(of: shape)).shape == shape)
         }

@@ -2,7 +2,6 @@
 // Part of Cairn.
 
 import Foundation
-import Glibc
 import Synchronization
 import TestKit
 import Testing
@@ -26,12 +25,10 @@ import Testing
         // A process may end between its start and the next check: its end is counted by its
         // message.
         var count: Int { said.lines.withLock { $0.count { $0.contains(" ended: ") } } }
-        let end = ContinuousClock.now + .seconds(40)
-        while count < ends {
-            try #require(ContinuousClock.now < end, "\(count) of \(ends) ended")
+        try blockUntil("the process has ended \(ends) times", detail: "\(count)") {
             slot.startIfDue { said.add($0) }
             slot.look { said.add($0) }
-            usleep(1_000)
+            return count >= ends
         }
         return said.lines.withLock { $0.map { $0.replacing(/pid \d+/, with: "pid N") } }
     }

@@ -29,7 +29,9 @@ import Testing
         ("  ", 10, .event), ("n", 0, .event), ("nq", 0, .end), ("q", 100, .end),
         ("x", 0, .wait(10)),
     ])
-    private func `keys change what comes next`(keys: String, waited: Double, next: Pace.Next) {
+    private func `keys change the pace of the next event`(
+        keys: String, waited: Double, next: Pace.Next
+    ) {
         var pace = pace(keys)
         #expect(pace.next(after: 10, waited: waited) == next)
     }
@@ -42,7 +44,7 @@ import Testing
         #expect(pace.next(after: 10, waited: 0) == .wait(10))
     }
 
-    @Test func `as fast as possible waits for nothing, but can be slowed down`() {
+    @Test func `a replay as fast as possible waits for nothing, but can be slowed down`() {
         var pace = pace("", speed: 0)
         #expect(pace.next(after: 10, waited: 0) == .event)
         pace.take(.faster)
@@ -52,7 +54,7 @@ import Testing
         #expect(pace.speed == 0.125)
     }
 
-    @Test func `lines are words of their own`() {
+    @Test func `lines of input are commands of their own`() {
         #expect(Command(line: "speed 2.5") == .speed(2.5))
         #expect(Command(line: "pause") == .pause && Command(line: "quit") == .quit)
         for line in ["speed", "speed -1", "speed x", "speed nan", "go", ""] {

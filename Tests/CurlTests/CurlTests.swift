@@ -35,7 +35,9 @@ import Testing
         #expect(String(decoding: posted.body, as: UTF8.self) == #"{"q": {}, "form": {"b": "2"}}"#)
     }
 
-    @Test func `what misbehaves is one error, and the next question is answered`() throws {
+    @Test(.slow) func `a server's misbehaviour is one error, and the next request is answered`()
+        throws
+    {
         #expect(error(ask("/hang", timeout: .milliseconds(300))) == .timedOut)
         #expect(error(ask("/drip", timeout: .milliseconds(300))) == .timedOut)
         #expect(error(ask("/huge")) == .tooLarge)
@@ -65,7 +67,10 @@ import Testing
         #expect(error(closed) == .unreachable)
     }
 
-    @Test func `a passing trouble is tried again, three times at most`() throws {
+    @Test(.slow)
+    func `a request that failed for a passing reason is sent again, three times at most`()
+        throws
+    {
         #expect(try ask("/flaky/1").get().status == 200)
         #expect(try server.log().count { $0.contains("/flaky/1") } == 3)
         _ = ask("/break")
@@ -91,7 +96,7 @@ import Testing
         #expect(try server.log().count { $0.contains("/loop") } <= WebClient.redirections + 1)
     }
 
-    @Test func `many are asked at once, and cancelled at once`() throws {
+    @Test(.slow) func `many requests are sent at once, and cancelled at once`() throws {
         let requests = (0..<16).map { number in
             WebRequest(
                 url: server.url + (number % 4 == 0 ? "/hang" : "/ok?n=\(number)"),
@@ -113,7 +118,7 @@ import Testing
         #expect(late.map(error) == [.timedOut])
     }
 
-    @Test func `one server has so many questions at once and no more`() async throws {
+    @Test(.slow) func `one server has a bounded number of requests at once`() async throws {
         let limit = WebClient.outstandingLimitPerServer
         func request(_ path: String, _ timeout: Duration) -> WebRequest {
             WebRequest(url: server.url + path, timeout: timeout, byteLimit: 1000)
@@ -123,7 +128,7 @@ import Testing
         let elsewhere = WebRequest(url: other.url + "/ok", timeout: .seconds(100), byteLimit: 1000)
 
         async let results = answers(patient)
-        while try server.log().count < limit { try await Task.sleep(for: .milliseconds(20)) }
+        try await waitUntil("the server has \(limit) requests") { try server.log().count >= limit }
         // All places are taken: what finds none in its time was not sent.
         #expect(error(client.perform([request("/ok", .milliseconds(300))])[0]) == .busy)
         #expect(error(client.perform([elsewhere])[0]) == nil)
@@ -141,7 +146,9 @@ import Testing
         }
     }
 
-    @Test func `too many are refused, and a client that goes cancels what it asked`() async {
+    @Test func `requests beyond the bound are refused, and a client that ends cancels its own`()
+        async
+    {
         let request = WebRequest(url: server.url + "/hang", timeout: .seconds(100), byteLimit: 1000)
         let flood = client.perform(
             [WebRequest](repeating: request, count: WebClient.heldLimit + 1))

@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test(arguments: hostsOfThisMachine)
+    @Test(.slow, arguments: hostsOfThisMachine)
     func `a redirection to this machine is refused however its host is written`(
         _ host: String
     ) throws {
@@ -45,11 +45,15 @@ import Testing
         #expect(try server.log().allSatisfy { !$0.hasPrefix("GET /ok") })
     }
 
-    @Test(arguments: [
-        "10.0.0.1", "172.31.255.255", "192.168.1.1", "100.127.0.1", "169.254.169.254", "0.0.0.0",
-        "224.0.0.1", "255.255.255.255", "127.0.0.2", "[::1]", "[::]", "[fe80::1]", "[fe80::1%251]",
-        "[fd00::1]", "[ff02::1]", "[::127.0.0.1]", "[64:ff9b::a00:1]", "[2002:a00:1::]",
-    ])
+    @Test(
+        .slow,
+        arguments: [
+            "10.0.0.1", "172.31.255.255", "192.168.1.1", "100.127.0.1", "169.254.169.254",
+            "0.0.0.0",
+            "224.0.0.1", "255.255.255.255", "127.0.0.2", "[::1]", "[::]", "[fe80::1]",
+            "[fe80::1%251]",
+            "[fd00::1]", "[ff02::1]", "[::127.0.0.1]", "[64:ff9b::a00:1]", "[2002:a00:1::]",
+        ])
     func `a redirection into an internal network is refused before it connects`(
         _ host: String
     ) throws {
@@ -58,7 +62,7 @@ import Testing
         #expect(refusal(result)?.contains("redirected to this machine") == true, "\(result)")
     }
 
-    @Test func `what may not be asked gets no connection`() throws {
+    @Test func `a server that may not be asked gets no connection`() throws {
         let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue), 0)
         defer { close(listener) }
         var place = sockaddr_in()
@@ -166,7 +170,7 @@ import Testing
         #expect(exchange.result == nil && exchange.url == "https://b.example/")
     }
 
-    @Test func `no proxy of the environment comes between`() async throws {
+    @Test func `a proxy that the environment names is not used`() async throws {
         await #expect(processExitsWith: .success) {
             for name in ["http_proxy", "https_proxy", "all_proxy", "ALL_PROXY"] {
                 unsafe setenv(name, "http://127.0.0.1:1", 1)

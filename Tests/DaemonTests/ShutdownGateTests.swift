@@ -8,13 +8,13 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct ShutdownGateTests {
     private struct Fault: Error {}
 
-    @Test func `what comes before the gate opens is what comes`() async throws {
+    @Test func `the shutdown gate hands on what its body gives before it opens`() async throws {
         let gate = ShutdownGate()
         #expect(try await gate.first { 7 } == 7)
         await #expect(throws: Fault.self) { try await gate.first { throw Fault() } }
     }
 
-    @Test func `a body that the open gate cancels is not heard`() async throws {
+    @Test func `the shutdown gate ignores a body that it cancels`() async throws {
         // It ends as soon as it is cancelled: a thread that cancels before it answers loses some of
         // these.
         for _ in 0..<20_000 {
@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test func `a body that goes on regardless is not waited for`() async throws {
+    @Test func `the shutdown gate does not wait for a body that goes on regardless`() async throws {
         let gate = ShutdownGate()
         let late = ShutdownGate()
         let outcome = try await gate.first {

@@ -20,10 +20,12 @@ import Testing
             })
     }
 
-    @Test(arguments: [
-        ("points.geojson", "GeoJSON"), ("points.gpkg", "GPKG"), ("points.fgb", "FlatGeobuf"),
-        ("points.geojson.gz", "gzip"), ("points.kml", "KML"), ("points.gml", "GML"),
-    ])
+    @Test(
+        .slow,
+        arguments: [
+            ("points.geojson", "GeoJSON"), ("points.gpkg", "GPKG"), ("points.fgb", "FlatGeobuf"),
+            ("points.geojson.gz", "gzip"), ("points.kml", "KML"), ("points.gml", "GML"),
+        ])
     func `a source cut short is refused and leaves nothing`(name: String, format: String) throws {
         let geojson = try points()
         if format == "gzip" {
@@ -45,7 +47,7 @@ import Testing
         #expect(layers.map(\.featureCount) == [400])
     }
 
-    @Test func `what a killed import left is removed by the next one`() throws {
+    @Test func `the files of a killed import are removed by the next one`() throws {
         let abandoned = scratch.datasets + "/.import-abandoned"
         try FileManager.default.createDirectory(
             atPath: abandoned, withIntermediateDirectories: true)
@@ -80,7 +82,7 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: small).isEmpty)
     }
 
-    @Test func `odd files are taken as GDAL takes them, and never crash an import`() throws {
+    @Test(.slow) func `odd files are taken as GDAL takes them, and never crash an import`() throws {
         guard let expectations = try SharedData.bytes("odd_inputs/expected.jsonl"),
             let corpus = SharedData.path("odd_inputs")
         else { return }

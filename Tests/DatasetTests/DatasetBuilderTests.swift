@@ -7,6 +7,7 @@ import Foundation
 import GDAL
 import Geometry
 import PROJ
+import TestKit
 import Testing
 
 @Suite struct DatasetBuilderTests {
@@ -299,10 +300,13 @@ import Testing
         for text in ["a", "b", "c", "d"] { #expect(contents.values.contains(.string(text))) }
     }
 
-    @Test(arguments: [
-        ("EPSG:2154", 2154), ("ESRI:102008", 102_008), ("EPSG:3857", 3857), ("EPSG:31467", 31467),
-        ("EPSG:4326+5773", 4326), ("OGC:CRS84", 4326), ("+proj=laea +lat_0=10 +lon_0=20", nil),
-    ])
+    @Test(
+        .slow,
+        arguments: [
+            ("EPSG:2154", 2154), ("ESRI:102008", 102_008), ("EPSG:3857", 3857),
+            ("EPSG:31467", 31467),
+            ("EPSG:4326+5773", 4326), ("OGC:CRS84", 4326), ("+proj=laea +lat_0=10 +lon_0=20", nil),
+        ])
     func `the spatial reference is kept and PROJ understands it`(
         definition: String, wkid: Int?
     ) throws {
@@ -363,7 +367,7 @@ import Testing
         }
     }
 
-    @Test func `the same file gives the same bytes, packed or not`() throws {
+    @Test func `the same source gives the same dataset, packed or not`() throws {
         let features = (0..<500).map { index in
             feature(
                 "{\"type\":\"Point\",\"coordinates\":[\(index % 25),\(index / 25)]}",
@@ -388,7 +392,7 @@ import Testing
         "missing.geojson", "empty.geojson", "text.geojson", "none.geojson", "table.csv",
         "remote.vrt",
     ])
-    func `what holds no features is refused and leaves nothing`(name: String) throws {
+    func `a source without features is refused and leaves nothing`(name: String) throws {
         let texts = [
             "empty.geojson": "", "text.geojson": "hello",
             "none.geojson": "{\"type\":\"FeatureCollection\",\"features\":[]}",

@@ -55,7 +55,7 @@ import Testing
 
     static let kinds = ["Point", "MultiPoint", "MultiLineString", "Polygon", "MultiPolygon"]
 
-    @Test(arguments: kinds, [1, 2, 16, 17, 300])
+    @Test(.slow, arguments: kinds, [1, 2, 16, 17, 300])
     func `a search finds exactly what a scan finds`(kind: String, count: Int) throws {
         var generator = SeededGenerator(seed: Self.seed &+ UInt64(count))
         let (dataset, _) = try dataset(kind, count, &generator)
@@ -128,7 +128,7 @@ import Testing
         }
     }
 
-    @Test(arguments: kinds)
+    @Test(.slow, arguments: kinds)
     func `flipped bits never crash a reader`(kind: String) throws {
         var generator = SeededGenerator(seed: Self.seed)
         let (_, layer) = try dataset(kind, 25, &generator)
@@ -164,7 +164,7 @@ import Testing
         } catch { return error }
     }
 
-    @Test func `what is no dataset is refused with its name`() throws {
+    @Test func `a file that is no dataset is refused with its name`() throws {
         var generator = SeededGenerator(seed: Self.seed)
         let text = try source("Point", 1, &generator)
         for path in [text, scratch.path, "/dev/null"] {

@@ -4,6 +4,7 @@
 import CairnModel
 import Dataset
 import Foundation
+import TestKit
 import Testing
 
 /// Archives and folders as data portals hand them out.
@@ -61,7 +62,7 @@ import Testing
         _ = try scratch.write("delivery/shapes/._roads.shp", "rubbish")
     }
 
-    @Test(arguments: ["zip", "tar", "tar.gz", "tgz", "folder", "backslashes"])
+    @Test(.slow, arguments: ["zip", "tar", "tar.gz", "tgz", "folder", "backslashes"])
     func `every data set of a delivery becomes a layer`(form: String) throws {
         try deliver()
         switch form {
@@ -108,13 +109,15 @@ import Testing
         #expect(failure?.code == .tooLarge && failure?.message.contains("nested") == true)
     }
 
-    @Test(arguments: [
-        (["roads.SHP", "roads.SHX", "roads.DBF", "roads.PRJ"], true),
-        (["Roads.Shp", "Roads.Shx", "Roads.Dbf", "Roads.Prj"], true),
-        (["roads.shp", "ROADS.SHX", "Roads.dbf", "ROADS.prj"], true),
-        (["roads.SHP", "roads.SHX", "roads.DBF", "roads.PRJ"], false),
-        (["roads.shp", "ROADS.SHX", "Roads.dbf", "ROADS.prj"], false),
-    ])
+    @Test(
+        .slow,
+        arguments: [
+            (["roads.SHP", "roads.SHX", "roads.DBF", "roads.PRJ"], true),
+            (["Roads.Shp", "Roads.Shx", "Roads.Dbf", "Roads.Prj"], true),
+            (["roads.shp", "ROADS.SHX", "Roads.dbf", "ROADS.prj"], true),
+            (["roads.SHP", "roads.SHX", "roads.DBF", "roads.PRJ"], false),
+            (["roads.shp", "ROADS.SHX", "Roads.dbf", "ROADS.prj"], false),
+        ])
     func `files of a shapefile belong together in any letters`(
         files: [String], isZipped: Bool
     ) throws {
@@ -199,7 +202,7 @@ import Testing
         #expect(try imported("outer.zip").count == 2)
     }
 
-    @Test func `nothing is written beside what is imported`() throws {
+    @Test(.slow) func `an import writes nothing beside its source`() throws {
         try deliver()
         _ = try scratch.write(
             "delivery/wells.gml",

@@ -6,6 +6,7 @@ import Dataset
 import Foundation
 import GDAL
 import Geometry
+import TestKit
 import Testing
 
 /// A kind of geometry as WKT with a place for every coordinate.
@@ -63,7 +64,7 @@ struct OrdinateCase: Sendable, CustomStringConvertible {
         return try scratch.dataset(try #require(layers.first))
     }
 
-    @Test(arguments: OrdinateCase.all)
+    @Test(.slow, arguments: OrdinateCase.all)
     func `every coordinate keeps its Z and its M`(_ form: OrdinateCase) throws {
         let (text, z, m) = form.wkt()
         let dataset = try dataset([text])
@@ -112,7 +113,7 @@ struct OrdinateCase: Sendable, CustomStringConvertible {
         #expect(found[2]?.count == 3 && found[2]?.allSatisfy(\.isNaN) == true)
     }
 
-    @Test func `the parts of a collection keep theirs`() throws {
+    @Test func `the parts of a collection keep their Z and M`() throws {
         let path = try scratch.write(
             "collection.csv",
             """
@@ -129,7 +130,7 @@ struct OrdinateCase: Sendable, CustomStringConvertible {
         #expect(found == [[3, 4], [6, 9]])
     }
 
-    @Test(arguments: OrdinateCase.all)
+    @Test(.slow, arguments: OrdinateCase.all)
     func `a feature that was edited keeps its Z and its M`(_ form: OrdinateCase) throws {
         let (text, z, m) = form.wkt()
         let other = text.replacing(/(\d+) (\d+)/) { "\($0.1).5 \($0.2).5" }

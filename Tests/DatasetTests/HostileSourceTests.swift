@@ -45,7 +45,7 @@ import Testing
 
     // MARK: What leads elsewhere
 
-    @Test(arguments: HostileSource.all)
+    @Test(.slow, arguments: HostileSource.all)
     func `a file that leads elsewhere gives nothing of what it leads to`(
         _ source: HostileSource
     ) throws {
@@ -67,28 +67,30 @@ import Testing
         }
     }
 
-    @Test(arguments: [
-        "/vsicurl/http://127.0.0.1:PORT/x.geojson", "/vsicurl?url=http://127.0.0.1:PORT/x",
-        "/vsizip/OUTSIDE/canary.zip", "/vsizip/{OUTSIDE/canary.zip}/a",
-        "//vsicurl/http://127.0.0.1:PORT/x",
-        "/vsistdin/", "/vsisubfile/0_100,OUTSIDE/canary.csv", "/vsigzip/OUTSIDE/canary.csv",
-        "http://127.0.0.1:PORT/x.geojson", "PG:host=127.0.0.1 port=PORT",
-        "WFS:http://127.0.0.1:PORT/",
-        "MYSQL:a,host=127.0.0.1,port=PORT", "OAPIF:http://127.0.0.1:PORT/",
-        "GPKG:OUTSIDE/canary.csv",
-        "CSV:OUTSIDE/canary.csv", "OGCAPI:http://127.0.0.1:PORT/", "GMLAS:OUTSIDE/canary.gml",
-        #"{"type":"Point","coordinates":[1,2]}"#,
-        "<OGRVRTDataSource><OGRVRTLayer name='canary'><SrcDataSource>OUTSIDE/canary.csv</SrcDataSource></OGRVRTLayer></OGRVRTDataSource>",
-        "",
-    ])
-    func `what is no path of a file is not found`(form: String) {
+    @Test(
+        .slow,
+        arguments: [
+            "/vsicurl/http://127.0.0.1:PORT/x.geojson", "/vsicurl?url=http://127.0.0.1:PORT/x",
+            "/vsizip/OUTSIDE/canary.zip", "/vsizip/{OUTSIDE/canary.zip}/a",
+            "//vsicurl/http://127.0.0.1:PORT/x",
+            "/vsistdin/", "/vsisubfile/0_100,OUTSIDE/canary.csv", "/vsigzip/OUTSIDE/canary.csv",
+            "http://127.0.0.1:PORT/x.geojson", "PG:host=127.0.0.1 port=PORT",
+            "WFS:http://127.0.0.1:PORT/",
+            "MYSQL:a,host=127.0.0.1,port=PORT", "OAPIF:http://127.0.0.1:PORT/",
+            "GPKG:OUTSIDE/canary.csv",
+            "CSV:OUTSIDE/canary.csv", "OGCAPI:http://127.0.0.1:PORT/", "GMLAS:OUTSIDE/canary.gml",
+            #"{"type":"Point","coordinates":[1,2]}"#,
+            "<OGRVRTDataSource><OGRVRTLayer name='canary'><SrcDataSource>OUTSIDE/canary.csv</SrcDataSource></OGRVRTLayer></OGRVRTDataSource>",
+            "",
+        ])
+    func `a source that is no path of a file is not found`(form: String) {
         let path = form.replacing("PORT", with: "\(outside.port)")
             .replacing("OUTSIDE", with: outside.path)
 
         expectRefused(path, "does not exist", code: .notFound)
     }
 
-    @Test(arguments: ["/dev/zero", "/dev/null"])
+    @Test(.slow, arguments: ["/dev/zero", "/dev/null"])
     func `a device is refused`(path: String) { expectRefused(path, "expected", code: .unreadable) }
 
     // MARK: Archives and links
@@ -97,7 +99,7 @@ import Testing
         #expect(try scratch.run("/usr/bin/env", ["python3", "-c", script]))
     }
 
-    @Test(arguments: ["../led.csv", "/tmp/led.csv", "a/../../led.csv", "a\\..\\led.csv"])
+    @Test(.slow, arguments: ["../led.csv", "/tmp/led.csv", "a/../../led.csv", "a\\..\\led.csv"])
     func `an archive with a name that leads out of it is refused`(name: String) throws {
         let name = name.replacing("\\", with: "\\\\")
         try python(
@@ -124,7 +126,7 @@ import Testing
         #expect(!above.contains("led.csv"))
     }
 
-    @Test(arguments: ["zip", "tar", "tar.gz"])
+    @Test(.slow, arguments: ["zip", "tar", "tar.gz"])
     func `a symbolic link in an archive leads nowhere`(ending: String) throws {
         try python(
             """
@@ -172,7 +174,7 @@ import Testing
         expectRefused(folder, "own.dbf")
     }
 
-    @Test(arguments: ["gz", "zip", "tar.gz"])
+    @Test(.slow, arguments: ["gz", "zip", "tar.gz"])
     func `a bomb is refused at the bound`(form: String) throws {
         let path = scratch.path + "/bomb.geojson." + form
         try python(
@@ -205,7 +207,7 @@ import Testing
             "expected a table of MapInfo", code: .unreadable)
     }
 
-    @Test func `gzip in gzip, or in an archive, is refused`() throws {
+    @Test(.slow) func `gzip in gzip, or in an archive, is refused`() throws {
         let text = try points("GeoJSON", "geojson")
         #expect(try scratch.run("/usr/bin/gzip", [text]))
         #expect(try scratch.run("/usr/bin/zip", ["twice.zip", "own.geojson.gz"]))
@@ -216,7 +218,7 @@ import Testing
         expectRefused(scratch.path + "/twice.zip", "holds gzip")
     }
 
-    @Test func `an archive of too many files, or too deep, is refused`() throws {
+    @Test(.slow) func `an archive of too many files, or too deep, is refused`() throws {
         try python(
             """
             import zipfile
@@ -273,14 +275,18 @@ import Testing
         #expect(names.contains(.string("own")) && names.contains(.string("other")), "\(path)")
     }
 
-    @Test(arguments: [
-        ("ESRI Shapefile", "shp"), ("GeoJSON", "geojson"), ("GeoJSONSeq", "geojsonl"),
-        ("GPKG", "gpkg"), ("FlatGeobuf", "fgb"), ("GML", "gml"), ("KML", "kml"), ("LIBKML", "kml"),
-        ("LIBKML", "kmz"), ("MapInfo File", "tab"), ("MapInfo File", "mif"), ("SQLite", "sqlite"),
-        ("OGR_GMT", "gmt"), ("OpenFileGDB", "gdb"), ("JML", "jml"),
-        ("MBTiles", "mbtiles"), ("CSV", "csv"), ("DGN", "dgn"), ("DXF", "dxf"), ("GPX", "gpx"),
-        ("GeoRSS", "xml"),
-    ])
+    @Test(
+        .slow,
+        arguments: [
+            ("ESRI Shapefile", "shp"), ("GeoJSON", "geojson"), ("GeoJSONSeq", "geojsonl"),
+            ("GPKG", "gpkg"), ("FlatGeobuf", "fgb"), ("GML", "gml"), ("KML", "kml"),
+            ("LIBKML", "kml"),
+            ("LIBKML", "kmz"), ("MapInfo File", "tab"), ("MapInfo File", "mif"),
+            ("SQLite", "sqlite"),
+            ("OGR_GMT", "gmt"), ("OpenFileGDB", "gdb"), ("JML", "jml"),
+            ("MBTiles", "mbtiles"), ("CSV", "csv"), ("DGN", "dgn"), ("DXF", "dxf"), ("GPX", "gpx"),
+            ("GeoRSS", "xml"),
+        ])
     func `a file of each format is read with what lies beside it`(
         format: String, ending: String
     ) throws {
@@ -298,7 +304,7 @@ import Testing
                 "SQLite", "sqlite", ["-dsco", "SPATIALITE=YES", "-lco", "SPATIAL_INDEX=YES"]))
     }
 
-    @Test func `a database with a log that is not empty is read whole`() throws {
+    @Test(.slow) func `a database with a log that is not empty is read whole`() throws {
         let path = try points("GPKG", "gpkg")
         try python(
             """
@@ -316,7 +322,7 @@ import Testing
         #expect(logged.map(\.featureCount) == [2])
     }
 
-    @Test(arguments: ["zip", "tar", "tar.gz", "tgz"])
+    @Test(.slow, arguments: ["zip", "tar", "tar.gz", "tgz"])
     func `an archive of a shapefile, and of a folder of it, is read`(ending: String) throws {
         _ = try shapefile()
         let files = ["own.shp", "own.shx", "own.dbf", "own.prj"]
@@ -349,7 +355,7 @@ import Testing
         try expectBothPoints(scratch.path + "/packed.gdb.zip")
     }
 
-    @Test func `a path with odd signs, and a symbolic link to a file, are read`() throws {
+    @Test(.slow) func `a path with odd signs, and a symbolic link to a file, are read`() throws {
         let text = try Data(contentsOf: URL(filePath: points("GeoJSON", "geojson")))
         for name in ["{own}.geojson", "o'w\"n {.geojson", "own,b?x=1.geojson", "PG:own.geojson"] {
             try expectBothPoints(try scratch.write(name, text))

@@ -33,7 +33,7 @@ import Testing
         scratch.datasets + "/" + layer.dataset.rawValue + "/layer.index"
     }
 
-    @Test func `one position and many get the same features`() throws {
+    @Test func `an index finds the same features for one position and for many`() throws {
         let dataset = try scratch.dataset(layer(300))
         let search = try #require(PointSearch(dataset, in: .wgs84))
         var random = SeededGenerator(seed: 1)
@@ -88,7 +88,8 @@ import Testing
         }
     }
 
-    @Test func `numbers that lead outside are refused when they are met`() throws {
+    @Test(.slow) func `numbers of an index that lead outside are refused when they are met`() throws
+    {
         let layer = try layer(50)
         let bytes = try Data(contentsOf: URL(filePath: index(layer)))
         var random = SeededGenerator(seed: 3)

@@ -11,7 +11,7 @@ import Testing
 @Suite struct SampleDataTests {
     private let scratch = Scratch()
 
-    @Test func `the sample world is imported whole`() throws {
+    @Test(.slow) func `the sample world is imported whole`() throws {
         let sample = URL(filePath: #filePath).deletingLastPathComponent()
             .appending(path: "../../deploy/sample/world.gpkg").standardized.path()
 
@@ -44,7 +44,7 @@ import Testing
         return isInside
     }
 
-    @Test func `real layers lose no feature that has a geometry`() throws {
+    @Test(.slow) func `real layers lose no feature that has a geometry`() throws {
         for (file, counts) in [
             ("ne/natural_earth_dev.gpkg.gz", nil as Int?),
             ("cambridge_ma/parcels_fy2014.fgb.gz", 13115),

@@ -4,6 +4,7 @@
 import CairnModel
 import Dataset
 import Foundation
+import TestKit
 import Testing
 
 /// One bad feature, layer or file fails alone, by its name.
@@ -21,18 +22,20 @@ import Testing
     private static let good =
         #"{"type":"Feature","properties":{"n":1},"geometry":{"type":"Point","coordinates":[26,12]}}"#
 
-    @Test(arguments: [
-        "null", "7",
-        #"{"type":"Feature","properties":{},"geometry":{"type":"Circle","coordinates":[1,2]}}"#,
-        #"{"type":"Feature","properties":{},"geometry":{"type":"Point","coordinates":["26","12"]}}"#,
-        #"{"type":"Feature","properties":{},"geometry":{"type":"Polygon","coordinates":[[[0,0],[1,1]]]}}"#,
-        #"{"type":"Feature","properties":{},"geometry":{"type":"Point","coordinates":[NaN,12]}}"#,
-        #"{"type":"Feature","properties":{},"geometry":{"type":"Point","coordinates":[Infinity,12]}}"#,
-        #"{"type":"Feature","properties":{},"geometry":{"type":"Point","coordinates":[1e999,12]}}"#,
-        #"{"type":"Feature","properties":{},"geometry":"x"}"#,
-        #"{"type":"Feature","properties":{},"geometry":{"type":"LineString","coordinates":[[1,2],"a",[3,4]]}}"#,
-        #"{"type":"Feature","properties":{},"geometry":{"type":"LineString","coordinates":[[1,2]]}}"#,
-    ])
+    @Test(
+        .slow,
+        arguments: [
+            "null", "7",
+            #"{"type":"Feature","properties":{},"geometry":{"type":"Circle","coordinates":[1,2]}}"#,
+            #"{"type":"Feature","properties":{},"geometry":{"type":"Point","coordinates":["26","12"]}}"#,
+            #"{"type":"Feature","properties":{},"geometry":{"type":"Polygon","coordinates":[[[0,0],[1,1]]]}}"#,
+            #"{"type":"Feature","properties":{},"geometry":{"type":"Point","coordinates":[NaN,12]}}"#,
+            #"{"type":"Feature","properties":{},"geometry":{"type":"Point","coordinates":[Infinity,12]}}"#,
+            #"{"type":"Feature","properties":{},"geometry":{"type":"Point","coordinates":[1e999,12]}}"#,
+            #"{"type":"Feature","properties":{},"geometry":"x"}"#,
+            #"{"type":"Feature","properties":{},"geometry":{"type":"LineString","coordinates":[[1,2],"a",[3,4]]}}"#,
+            #"{"type":"Feature","properties":{},"geometry":{"type":"LineString","coordinates":[[1,2]]}}"#,
+        ])
     func `a bad feature of GeoJSON is left out alone`(bad: String) throws {
         let path = try scratch.features("p.geojson", [Self.good, bad, Self.good])
         let layer = try #require(try imported(path).first)
@@ -96,15 +99,17 @@ import Testing
         return scratch.path + "/p.gpkg"
     }
 
-    @Test(arguments: [
-        "b'GP\\x00\\x01' + struct.pack('<i', 4326) + b'\\x01\\x01\\x00\\x00\\x00\\x00'",
-        "b'rubbish'",
-        "b'GP\\x00\\x01' + struct.pack('<i', 4326) + struct.pack('<BIdd', 1, 1, float('inf'), 2)",
-        "b'GP\\x00\\x01' + struct.pack('<i', 4326) + struct.pack('<BIII', 1, 3, 1, 2) "
-            + "+ struct.pack('<4d', 0, 0, 1, 1)",
-        "b'GP\\x00\\x01' + struct.pack('<i', 4326) + struct.pack('<BII', 1, 2, 4000000000)",
-        "b'GP\\x00\\x01' + struct.pack('<i', 4326) + struct.pack('<BI', 1, 99)",
-    ])
+    @Test(
+        .slow,
+        arguments: [
+            "b'GP\\x00\\x01' + struct.pack('<i', 4326) + b'\\x01\\x01\\x00\\x00\\x00\\x00'",
+            "b'rubbish'",
+            "b'GP\\x00\\x01' + struct.pack('<i', 4326) + struct.pack('<BIdd', 1, 1, float('inf'), 2)",
+            "b'GP\\x00\\x01' + struct.pack('<i', 4326) + struct.pack('<BIII', 1, 3, 1, 2) "
+                + "+ struct.pack('<4d', 0, 0, 1, 1)",
+            "b'GP\\x00\\x01' + struct.pack('<i', 4326) + struct.pack('<BII', 1, 2, 4000000000)",
+            "b'GP\\x00\\x01' + struct.pack('<i', 4326) + struct.pack('<BI', 1, 99)",
+        ])
     func `a damaged geometry in a row of a GeoPackage is left out alone`(bytes: String) throws {
         let path = try geoPackage("c.execute('update p set geom=? where fid=2', (\(bytes),))")
         let layer = try #require(try imported(path).first)

@@ -93,7 +93,7 @@ import Testing
         #expect(!layer.notes.contains { $0.contains("definition") }, "\(layer.notes)")
     }
 
-    @Test func `parameters count against a number`() throws {
+    @Test func `a definition's parameters count against its number`() throws {
         let prj = Self.utm(
             "WGS 84 / UTM zone 32N", zone: 31, authority: #",AUTHORITY["EPSG","32632"]"#)
         let layer = try #require(
@@ -111,7 +111,7 @@ import Testing
         #expect(!layer.notes.contains { $0.contains("definition") }, "\(layer.notes)")
     }
 
-    @Test func `a number that nobody knows says nothing`() throws {
+    @Test func `an unknown number says nothing of the reference`() throws {
         let prj = Self.utm("own", zone: 31, authority: #",AUTHORITY["EPSG","999999"]"#)
         let layer = try #require(
             try imported(shapefile([(500_000, Self.northOf45)], prj: prj)).first)
@@ -307,7 +307,7 @@ import Testing
         #expect(layer.notes.contains { $0.contains("4326 was assumed") } == isSaid)
     }
 
-    @Test func `one latitude beyond the pole is said`() throws {
+    @Test func `a single latitude beyond the pole is noted`() throws {
         let points = ["[3,4]", "[5,6]", "[7,95]"].map {
             #"{"type":"Feature","properties":{},"geometry":{"type":"Point","coordinates":\#($0)}}"#
         }

@@ -5,6 +5,7 @@ import CairnModel
 import Dataset
 import Foundation
 import Geometry
+import TestKit
 import Testing
 
 /// Text of every encoding that a source states, or seems to have.
@@ -99,6 +100,7 @@ import Testing
     }
 
     @Test(
+        .slow,
         arguments: [
             ("ANSI 1252", 0, "éÀ"), ("1252", 0, "éÀ"), ("LDID/87", 0, "éÀ"), ("88591", 0, "éÀ"),
             ("ISO-8859-1", 0, "éÀ"), ("Windows-1252", 0x57, "éÀ"), (nil, 0x57, "éÀ"),
@@ -145,10 +147,12 @@ import Testing
         #expect(none.notes.allSatisfy { $0.contains("object ids are places") })
     }
 
-    @Test(arguments: [
-        ("windows-1251", "йА"), ("iso-8859-2", "éŔ"), ("iso-8859-1", "éÀ"), ("koi8-r", "Ию"),
-        ("windows-1252", "éÀ"), ("iso-8859-15", "éÀ"),
-    ])
+    @Test(
+        .slow,
+        arguments: [
+            ("windows-1251", "йА"), ("iso-8859-2", "éŔ"), ("iso-8859-1", "éÀ"), ("koi8-r", "Ию"),
+            ("windows-1252", "éÀ"), ("iso-8859-15", "éÀ"),
+        ])
     func `XML is read in the encoding that it declares`(
         _ encoding: String, _ expected: String
     ) throws {
@@ -160,7 +164,7 @@ import Testing
         #expect(try values("name", layer) == [.string(expected + "&ż<b>")])
     }
 
-    @Test func `no measure in a shapefile is none`() throws {
+    @Test func `a measure that a shapefile marks as missing is none`() throws {
         let table = try scratch.write(
             "m.csv", "WKT,a\n\"LINESTRING M (1 2 5,3 4 -1.5e38,5 6 0)\",1\n")
         let path = scratch.path + "/m.shp"

@@ -12,9 +12,11 @@ import Testing
 @Suite struct WrittenBytesTests {
     private let scratch = Scratch()
 
-    @Test(arguments: [
-        "POINT", "MULTIPOINT", "LINESTRING", "MULTILINESTRING", "POLYGON", "MULTIPOLYGON",
-    ])
+    @Test(
+        .slow,
+        arguments: [
+            "POINT", "MULTIPOINT", "LINESTRING", "MULTILINESTRING", "POLYGON", "MULTIPOLYGON",
+        ])
     func `GDAL copies a dataset to the same bytes`(kind: String) throws {
         for ordinates in ["", " Z", " M", " ZM"] {
             var texts = RandomTexts(seed: .random(in: .min ... .max), ordinates: ordinates)
@@ -46,7 +48,7 @@ import Testing
         }
     }
 
-    @Test func `what a thread has read before does not change what it writes`() throws {
+    @Test func `a dataset's bytes do not depend on what its thread has read before`() throws {
         let path = try scratch.write("some.csv", "name;wkt\na;POINT (1 2)\n")
         // PROJ then finds the datum of this text, and would replace the ensemble by it.
         let system = try scratch.write(
@@ -70,7 +72,7 @@ import Testing
         #expect(try imported([path]) == dataset)
     }
 
-    @Test func `a file that does not hold what was written to it is not taken`() throws {
+    @Test(.slow) func `a file that does not hold what was written to it is not taken`() throws {
         var texts = RandomTexts(seed: .random(in: .min ... .max), ordinates: " Z")
         let seed = texts.seed
         let path = try scratch.write(

@@ -5,7 +5,7 @@ import CDeferred
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct DeferredTests {
-    @Test func `every function that is listed is there`() {
+    @Test func `every deferred function that is listed is in its library`() {
         var reason: UnsafePointer<CChar>?
         let missing = unsafe cairn_deferred_missing(&reason)
 

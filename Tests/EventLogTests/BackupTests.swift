@@ -28,7 +28,9 @@ import Testing
         }
     }
 
-    @Test func `a backup made while the log grows is the log as it was when it began`() throws {
+    @Test(.slow) func `a backup made while the log grows is the log as it was when it began`()
+        throws
+    {
         let store = try open()
         try append(store, 3_000)
         let before = try store.everything()
@@ -64,7 +66,7 @@ import Testing
         #expect(try store.head() == 10)
     }
 
-    @Test func `a restored log is the backup, another incarnation, and fences who wrote before`()
+    @Test func `a restored log is the backup, another incarnation, and fences earlier writers`()
         throws
     {
         let (before, incarnation, claim) = try backedUp()

@@ -69,7 +69,7 @@ import Testing
     }
 
     @Test(arguments: Kind.allCases)
-    func `what was appended comes back byte for byte, also after opening again`(kind: Kind) throws {
+    func `an appended event comes back byte for byte, also after opening again`(kind: Kind) throws {
         let log = try StoreUnderTest(kind)
         let odd = NewEvent(
             id: UUID(), type: "a.B-c_9", schema: 65_535, data: Data([0, 255, 0, 10]),
@@ -229,7 +229,7 @@ import Testing
     }
 
     @Test(arguments: Kind.allCases)
-    func `what may never be appended is refused by a sentence`(kind: Kind) throws {
+    func `an event that may never be appended is refused by a sentence`(kind: Kind) throws {
         let log = try StoreUnderTest(kind)
         let stream = try name("map-a")
         func attempt(_ events: [NewEvent]) -> Failure.Code? {
@@ -333,7 +333,7 @@ import Testing
     }
 
     @Test(arguments: Kind.allCases)
-    func `asking for as many as there are numbers gets everything there is`(kind: Kind) throws {
+    func `a read with the largest limit gets every event`(kind: Kind) throws {
         let log = try StoreUnderTest(kind)
         for number in 1...6 {
             try log.store.append([

@@ -136,7 +136,8 @@ import Testing
     }
 
     @Test(arguments: Kind.allCases)
-    func `in one commit, what a zombie wants touches nothing of its successor's`(kind: Kind) throws
+    func `a zombie's append touches nothing of its successor's in the same commit`(kind: Kind)
+        throws
     {
         let log = try StoreUnderTest(kind)
         let (first, second) = (try claim(log), try claim(log))
@@ -151,7 +152,7 @@ import Testing
         #expect(batch.results.map { try? $0.get().firstPosition } == [1, nil, 2])
     }
 
-    @Test(arguments: Kind.allCases)
+    @Test(.slow, arguments: Kind.allCases)
     func `claims are remembered within bounds, and the newest always`(kind: Kind) throws {
         let log = try StoreUnderTest(kind)
         for _ in 0..<250 { _ = try claim(log) }

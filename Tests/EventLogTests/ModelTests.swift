@@ -78,8 +78,8 @@ extension Failure.Code: Error {}
         "map-a", "map-b", "job-1", "job-2", "job-3", "locator-World",
     ].compactMap { StreamName(rawValue: $0) }
 
-    @Test(arguments: StoreUnderTest.Kind.allCases, (0..<8).map { UInt64($0) })
-    func `any history gives the same log as the naive one`(
+    @Test(.slow, arguments: StoreUnderTest.Kind.allCases, (0..<8).map { UInt64($0) })
+    func `any history gives the same log as the naive store`(
         kind: StoreUnderTest.Kind, seed: UInt64
     ) throws {
         var random = SeededGenerator(seed: seed)

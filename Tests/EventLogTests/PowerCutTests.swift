@@ -141,7 +141,9 @@ struct PowerCutStory {
 }
 
 @Suite(.timeLimit(.minutes(10))) struct PowerCutTests {
-    @Test func `a power cut takes nothing that was acknowledged, and no part of a group`() throws {
+    @Test(.slow) func `a power cut takes nothing that was acknowledged, and no part of a group`()
+        throws
+    {
         var (cuts, kept, dropped, lost) = (0, 0, 0, 0)
         let seeds = Seeds.chosen(40)
         for seed in seeds {

@@ -19,7 +19,7 @@ import Testing
         #expect(root.all("b").count == 2 && root.first("b")?.trimmed == "x & y")
     }
 
-    @Test func `other encodings are read`() throws {
+    @Test func `documents in other encodings are read`() throws {
         let latin = Array(#"<?xml version="1.0" encoding="ISO-8859-1"?><a>"#.utf8) + [0xDF]
         #expect(try XMLReader.read(latin + Array("</a>".utf8)).text == "ß")
     }
@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test func `whatever the bytes, there is an element or an error`() {
+    @Test func `a document of any bytes gives an element or an error`() {
         var random = SeededGenerator(seed: 5)
         let valid = Array(#"<a k="1"><b>text &lt; more</b><c><d/></c></a>"#.utf8)
         for _ in 0..<3000 {

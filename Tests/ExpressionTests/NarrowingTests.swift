@@ -148,8 +148,8 @@ import Testing
         }
     }
 
-    @Test(arguments: Seeds.chosen(3))
-    func `no server leaves out what counts, whatever it makes of text, numbers and time`(
+    @Test(.slow, arguments: Seeds.chosen(3))
+    func `a narrowed clause keeps what counts, whatever a server makes of text, numbers and time`(
         _ seed: UInt64
     ) throws {
         var clauses = Clauses(random: SeededGenerator(seed: seed))
@@ -269,7 +269,7 @@ import Testing
             ("1 = 1", nil, true), ("1 = 1 AND whole > 5", "whole > 5", true),
             ("1 = 0 OR NULL = 1", "1=0", true),
         ] as [(String, String?, Bool)])
-    func `what is asked for is written anew`(
+    func `a clause that is sent is written anew`(
         text: String, sql: String?, isExact: Bool
     ) throws {
         let narrowing = try WhereClause(parsing: text).bound(to: Self.fields)
@@ -279,7 +279,8 @@ import Testing
         #expect(narrowing.isExact == isExact)
     }
 
-    @Test func `what cannot be a name everywhere, is too long or too deep is not asked for`() throws
+    @Test func `a clause with a name not valid everywhere, too long or too deep is not sent`()
+        throws
     {
         for name in ["Shape.STArea()", "größe", "ORDER", "a b", ""] {
             let fields = Self.fields + [FieldDescription(name: name, type: .integer)]

@@ -83,7 +83,7 @@ import Testing
         { $0.returnZ = true },
     ]
 
-    @Test(arguments: EditedFeatures.Kind.allCases, Seeds.chosen(3))
+    @Test(.slow, arguments: EditedFeatures.Kind.allCases, Seeds.chosen(3))
     func `edits count as if they had been imported`(
         _ kind: EditedFeatures.Kind, _ seed: UInt64
     ) throws {
@@ -92,7 +92,7 @@ import Testing
         try check(&features, edited)
     }
 
-    @Test(arguments: EditedFeatures.Kind.allCases, Seeds.chosen(2))
+    @Test(.slow, arguments: EditedFeatures.Kind.allCases, Seeds.chosen(2))
     func `edits of features with Z count as if they had been imported`(
         _ kind: EditedFeatures.Kind, _ seed: UInt64
     ) throws {
@@ -119,7 +119,7 @@ import Testing
         }
     }
 
-    @Test(arguments: Seeds.chosen(3))
+    @Test(.slow, arguments: Seeds.chosen(3))
     func `a past that is seen from later has the features which are still there and shown`(
         _ seed: UInt64
     ) throws {
@@ -209,8 +209,8 @@ import Testing
         #expect(try site.ids().ids == [])
     }
 
-    @Test(arguments: EditedFeatures.Kind.allCases, Seeds.chosen(3))
-    func `what has no geometry is found by attributes and lies nowhere`(
+    @Test(.slow, arguments: EditedFeatures.Kind.allCases, Seeds.chosen(3))
+    func `an edited feature without geometry is found by attributes and lies nowhere`(
         _ kind: EditedFeatures.Kind, _ seed: UInt64
     ) throws {
         var features = EditedFeatures(kind, count: 60, seed: seed)

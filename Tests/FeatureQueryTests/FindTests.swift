@@ -145,7 +145,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `what is found is what a look at every value finds`(_ contains: Bool) throws {
+    func `find gives what a look at every value gives`(_ contains: Bool) throws {
         var count = 0
         for text in Self.texts {
             let found = try find(text) {
@@ -357,7 +357,8 @@ import Testing
         return parts
     }
 
-    @Test func `parts joined are what every feature alone gives, layer after layer`() throws {
+    @Test(.slow) func `parts joined are what every feature alone gives, layer after layer`() throws
+    {
         let large = try large(60)
         var request = FindRequest(map: large.map.name, text: "X\"É")
         var expected: [UInt8] = Array(#"{"results":["#.utf8)
@@ -387,7 +388,7 @@ import Testing
         #expect(parts.lookCounts.reduce(0, +) <= most, "\(parts.lookCounts) \(whole.lookCounts)")
     }
 
-    @Test func `a result larger than parts is cut in its middle and joins again`() throws {
+    @Test(.slow) func `a result larger than parts is cut in its middle and joins again`() throws {
         let text = String(repeating: "long ", count: 1_400_000)
         let features = (1...2).map {
             """

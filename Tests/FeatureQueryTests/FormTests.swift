@@ -5,6 +5,7 @@ import CairnModel
 import FeatureQuery
 import Foundation
 import Geometry
+import TestKit
 import Testing
 
 /// A square with a hole and a triangle, with every type of attribute and with none.
@@ -33,7 +34,7 @@ private func squares(_ wkid: Int = 4326) throws -> QueriedSite {
         + #"{"name":"area","type":"esriFieldTypeDouble","alias":"area","domain":null},"#
         + #"{"name":"day","type":"esriFieldTypeDate","alias":"day","domain":null}],"features":["#
 
-    @Test func `Esri's form, byte for byte`() throws {
+    @Test func `features in Esri's form, byte for byte`() throws {
         let text = try squares().text { $0.outFields = ["*"] }
         #expect(
             text == Self.head
@@ -57,7 +58,7 @@ private func squares(_ wkid: Int = 4326) throws -> QueriedSite {
         #expect(text.contains(#"{"attributes":{"osm":9007199254740993}"#))
     }
 
-    @Test func `GeoJSON, byte for byte`() throws {
+    @Test func `features in GeoJSON, byte for byte`() throws {
         let text = try squares().text {
             $0.form = .geoJSON
             $0.outFields = ["pop"]
@@ -200,7 +201,7 @@ private func squares(_ wkid: Int = 4326) throws -> QueriedSite {
         #expect(try site.text().contains(#""latestWkid":4326},"#))
     }
 
-    @Test func `an answer larger than a message comes in parts that join`() throws {
+    @Test(.slow) func `an answer larger than a message comes in parts that join`() throws {
         // The first is larger than a part, the second ends in a third, the others follow.
         var features: [String] = []
         for (id, count) in [(1, 400_000), (2, 300), (3, 300_000), (4, 5)] {

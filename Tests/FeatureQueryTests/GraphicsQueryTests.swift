@@ -127,7 +127,8 @@ import Testing
         site.map.layers[0].graphics = graphics
     }
 
-    @Test(arguments: [GeometryType.point, .multipoint, .polyline, .polygon], Seeds.chosen(3))
+    @Test(
+        .slow, arguments: [GeometryType.point, .multipoint, .polyline, .polygon], Seeds.chosen(3))
     func `graphics answer as imported features`(_ type: GeometryType, _ seed: UInt64) throws {
         let both = Both(type, count: 60, seed: seed)
         let imported = try QueriedSite(both.features)

@@ -15,7 +15,7 @@ import Testing
     }
 
     @Test(arguments: Seeds.chosen(4))
-    func `what has no geometry is in every box, and what has no time of every time`(
+    func `a feature without geometry is in every box, one without time of every time`(
         _ seed: UInt64
     ) throws {
         var random = SeededGenerator(seed: seed)

@@ -87,7 +87,7 @@ private struct Transform {
     }
 
     @Test(arguments: ["Point", "MultiPoint", "MultiLineString", "MultiPolygon"], Seeds.chosen(2))
-    func `what is decoded is off by half a cell at most, and has every corner`(
+    func `a quantised geometry is off by half a cell at most, and has every corner`(
         type: String, seed: UInt64
     ) throws {
         var random = SeededGenerator(seed: seed)
@@ -201,7 +201,7 @@ private struct Transform {
         #expect(none.translate == [0, 0])
     }
 
-    @Test func `other forms and other answers know no cells`() throws {
+    @Test func `quantisation leaves other forms and other answers as they are`() throws {
         let site = try Self.site()
         func asked(_ isQuantized: Bool, _ change: (inout QueryRequest) -> Void) throws -> String {
             try site.text {

@@ -66,7 +66,7 @@ import Testing
         #expect(failure(String(repeating: "é", count: 513))?.code == .tooLarge)
     }
 
-    @Test(arguments: [1, 2, 3] as [UInt64])
+    @Test(.slow, arguments: [1, 2, 3] as [UInt64])
     func `pages joined are the rows that SQLite selects, in its order`(seed: UInt64) throws {
         var rows = try RandomRows(300, seed: seed)
         for round in 0..<40 {
@@ -121,7 +121,7 @@ import Testing
         "NULLIF(pop, OBJECTID)",
     ]
 
-    @Test(arguments: [21, 22, 23] as [UInt64])
+    @Test(.slow, arguments: [21, 22, 23] as [UInt64])
     func `rows in the order of expressions are in that of SQLite`(seed: UInt64) throws {
         var rows = try RandomRows(300, seed: seed)
         for round in 0..<60 {
@@ -420,7 +420,7 @@ import Testing
         #expect(pops == pops.sorted(by: >))
     }
 
-    @Test func `what cannot be asked is refused by a sentence`() throws {
+    @Test func `a query that makes no sense is refused by a sentence`() throws {
         let rows = try RandomRows(10, seed: 7)
         func message(_ change: (inout QueryRequest) -> Void) -> String {
             rows.site.failure(change)?.message ?? "answered"

@@ -83,7 +83,7 @@ extension Shape {
 }
 
 @Suite struct SpatialTests {
-    @Test(arguments: [0, 1, 2, 4])
+    @Test(.slow, arguments: [0, 1, 2, 4])
     func `every relation is that of a scan with GEOS`(kind: Int) throws {
         var generator = ShapeGenerator(random: SeededGenerator(seed: UInt64(100 + kind)))
         let shapes = (0..<120).map { _ in generator.shape(kind) }
@@ -135,7 +135,7 @@ extension Shape {
         "*********", "2FF******", "T*T***T**", "FF2FF1212", "FFFFFFFFF",
     ]
 
-    @Test(arguments: [0, 1, 2, 4])
+    @Test(.slow, arguments: [0, 1, 2, 4])
     func `a pattern holds where the matrix has it`(kind: Int) throws {
         var generator = ShapeGenerator(random: SeededGenerator(seed: UInt64(200 + kind)))
         let shapes = (0..<80).map { _ in generator.shape(kind) }
@@ -174,7 +174,7 @@ extension Shape {
     }
 
     @Test(arguments: [nil, "", "T*******", "T*********", "t********", "3********", "T*******é"])
-    func `what is no pattern is refused`(pattern: String?) throws {
+    func `text that is no pattern of a relation is refused`(pattern: String?) throws {
         let site = try QueriedSite([
             #"{"type":"Feature","properties":{},"geometry":{"type":"Point","coordinates":[1,2]}}"#
         ])
@@ -209,7 +209,7 @@ extension Shape {
         return 2 * 6_371_008.8 * asin(min(1, chord.squareRoot()))
     }
 
-    @Test(arguments: [4326, 3857, 2154])
+    @Test(.slow, arguments: [4326, 3857, 2154])
     func `a distance is one on the ground, whatever the references`(wkid: Int) throws {
         var random = SeededGenerator(seed: UInt64(wkid))
         let places = (0..<200).map { _ in
@@ -327,8 +327,8 @@ extension Shape {
         }
     }
 
-    @Test(arguments: [("Point", 4326), ("LineString", 2154), ("Polygon", 3857)])
-    func `with a distance a relation is one to all that is so near`(
+    @Test(.slow, arguments: [("Point", 4326), ("LineString", 2154), ("Polygon", 3857)])
+    func `a relation with a distance is one to everything within it`(
         type: String, wkid: Int
     ) throws {
         var random = SeededGenerator(seed: UInt64(wkid))
@@ -371,7 +371,7 @@ extension Shape {
         #expect(seen == always.union(own))
     }
 
-    @Test func `what is near a position is a circle but for 0.008 %`() throws {
+    @Test func `the area within a distance of a position is a circle but for 0.008 %`() throws {
         let near = try GEOSRelation(
             wkb: WellKnownBytes(.point(Coordinate(x: 0, y: 0))).bytes, buffer: 1)
         for step in 0..<1000 {

@@ -4,6 +4,7 @@
 import CairnModel
 import Foundation
 import Site
+import TestKit
 import Testing
 
 @testable import Gateway
@@ -13,7 +14,7 @@ import Testing
     private static let identify =
         "/arcgis/rest/services/City/MapServer/identify?" + AccessTests.identify
 
-    @Test(arguments: [false, true])
+    @Test(.slow, arguments: [false, true])
     func `both ways into the gateway ask for the same token in every place`(isAtHand: Bool)
         async throws
     {

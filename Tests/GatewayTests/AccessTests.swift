@@ -165,7 +165,7 @@ extension GatewayService {
         #expect(tried == Set(RouteTable.shared.routes.map { $0.patterns[0].text }))
     }
 
-    @Test(arguments: resources)
+    @Test(.slow, arguments: resources)
     func `no resource is reached without permission`(_ url: String, _ label: String)
         async throws
     {
@@ -287,7 +287,8 @@ extension GatewayService {
         #expect(token.isBound(to: RequestClient(referer: shown)) == isTaken)
     }
 
-    @Test func `a token lasts as long as asked, at most two weeks, and ends with its user's entry`()
+    @Test(.slow)
+    func `a token lasts as long as asked, at most two weeks, and ends with its user's entry`()
         async throws
     {
         let ruled = try RuledSite(["anna": [.init(.query)]])
@@ -395,7 +396,7 @@ extension GatewayService {
         #expect(attempts.wait(Origin(user: "berta", address: "new"), now: 0) == 60)
     }
 
-    @Test func `nobody elsewhere keeps a user from logging in where they have before`() {
+    @Test func `attempts from elsewhere keep no user from logging in where they have before`() {
         var attempts = LoginAttempts()
         attempts.succeeded(home, now: 0)
         for number in 0..<1_000 {
@@ -409,7 +410,7 @@ extension GatewayService {
         #expect(attempts.wait(home, now: 1) == 2)
     }
 
-    @Test func `so many are remembered, and the last ones`() {
+    @Test(.slow) func `a bounded number of failed logins is remembered, the last ones`() {
         var attempts = LoginAttempts()
         let count = 2 * LoginAttempts.capacity
         for number in 0..<count {
@@ -467,7 +468,7 @@ extension GatewayService {
             try await desk.check(user: "anna", password: "another", hash: other, address: "1"))
     }
 
-    @Test func `a right password is no attempt, however many come at once`() async {
+    @Test(.slow) func `a right password is no attempt, however many come at once`() async {
         let desk = LoginDesk(clock: { 0 })
         let hash = PasswordHash.make("password")
         for _ in 0..<2 {
@@ -477,7 +478,7 @@ extension GatewayService {
         }
     }
 
-    @Test func `an address that fills its places leaves the others theirs`() async throws {
+    @Test(.slow) func `an address that fills its places leaves the others theirs`() async throws {
         let desk = LoginDesk(clock: { 0 })
         let hash = PasswordHash.make("password")
         let own = await withTaskGroup(of: String.self) { group in

@@ -35,7 +35,7 @@ import Testing
         (" 1 000.5", 1000.5), ("1E3", 1000),
         ("0.1234567890123456789", 0.1234567890123456789),
     ])
-    func `other forms are read too`(text: String, expected: Double) {
+    func `decimals of other forms are read too`(text: String, expected: Double) {
         #expect(Double(decimal: text.utf8)?.bitPattern == expected.bitPattern, "\(text)")
     }
 
@@ -43,7 +43,7 @@ import Testing
         "", " ", "-", ".", "+", "-.", "1.2.3", "1-2", "--1", "nan", "inf", "0x10", "1e999", "1_000",
         "١", "1e", "1,2",
     ])
-    func `what is no finite decimal is none`(text: String) {
+    func `text that is no finite decimal is none`(text: String) {
         #expect(Double(decimal: text.utf8) == nil)
     }
 }

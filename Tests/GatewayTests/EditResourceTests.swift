@@ -53,7 +53,7 @@ import Testing
         (#""twelve""#, "twelve"), (#""1 2""#, "1 2"), ("12.5", "12.5"), (#""12.5""#, "12.5"),
         (#""99999999999999999999""#, "99999999999999999999"),
     ])
-    func `what is no whole number is told, and of which feature`(
+    func `an object id that is no whole number is the fault of its feature`(
         _ written: String, _ told: String
     ) throws {
         let some = #"[{"attributes":{"OBJECTID":1}},{"attributes":{"OBJECTID":\#(written)}}]"#

@@ -44,7 +44,8 @@ import Testing
         #expect(request.layers == DrawnLayers())
     }
 
-    @Test func `what a picture lacks of other servers is said with it, and where it is described`()
+    @Test
+    func `layers of other servers that a picture lacks are named with it and in its description`()
         async throws
     {
         site.change {
@@ -76,7 +77,7 @@ import Testing
         #expect(whole.layerFailures == nil)
     }
 
-    @Test func `every parameter is read, in any letter case`() async throws {
+    @Test func `every parameter of an export is read, in any letter case`() async throws {
         let query =
             "BBOX=10,20,0,0&bboxsr=4326&imageSR=102100&size=800,600&dpi=120&format=JPG&transparent=TRUE"
             + "&layers=show:1,%202&layerdefs=1:POP%3E0&time=5,9&mapScale=5000&at=3&F=image"
@@ -128,7 +129,7 @@ import Testing
         #expect(drawn == described)
     }
 
-    @Test func `a browser gets a page`() async throws {
+    @Test func `a browser that asks for an export gets a page`() async throws {
         let response = await ask("bbox=0,0,1,2", wantsPage: true)
 
         #expect(response.contentType.hasPrefix("text/html"))
@@ -149,7 +150,7 @@ import Testing
     ]
 
     @Test(arguments: wrong)
-    func `what cannot be drawn is an error body that names the parameter`(
+    func `an export that cannot be drawn is an error body that names the parameter`(
         query: String, name: String
     ) async throws {
         let response = await ask(query.contains("f=") ? query : query + "&f=image")

@@ -73,7 +73,7 @@ import Testing
         #expect(!FastIdentifyRequest.isWholeRequest(Array((whole + "G").utf8)))
     }
 
-    @Test func `any bytes are read or refused, never a trap`() {
+    @Test func `a request of any bytes is read or refused, never a trap`() {
         var random = SeededGenerator(seed: 0x9E7)
         let whole = Array(get().utf8)
         for _ in 0..<5_000 {

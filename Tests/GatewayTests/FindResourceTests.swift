@@ -27,7 +27,7 @@ private let root = "/arcgis/rest/services/City/MapServer"
                 lastEventID: after))
     }
 
-    @Test func `what clients send is understood`() async throws {
+    @Test func `a find as clients send it is understood`() async throws {
         // esri-leaflet.
         let answer = await get(
             root + "/find?sr=4326&contains=true&returnGeometry=true&returnZ=true&returnM=false"
@@ -63,7 +63,7 @@ private let root = "/arcgis/rest/services/City/MapServer"
         ("searchText=x&dynamicLayers=%5B%5D", "dynamicLayers"),
         ("searchText=x&timeout=0", "timeout"),
     ])
-    func `a bad value is refused by a sentence that names it`(
+    func `a bad value of a find is refused by a sentence that names it`(
         _ query: String, _ name: String
     ) async throws {
         let body = await get(root + "/find?f=json&" + query).body

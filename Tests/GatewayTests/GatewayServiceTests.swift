@@ -428,7 +428,7 @@ extension RelaxedValue {
     ]
 
     @Test(arguments: wrong)
-    func `what cannot be answered is an error body with status 200`(
+    func `a request that cannot be answered is an error body with status 200`(
         _ path: String, _ code: Double
     ) async throws {
         let asked = try Asked()
@@ -456,7 +456,7 @@ extension RelaxedValue {
         #expect(!text.contains("<script>"))
     }
 
-    @Test func `pretty JSON says the same`() async throws {
+    @Test func `pretty JSON says the same as plain JSON`() async throws {
         let asked = try Asked()
         let plain = try await asked.json(root + "/City/MapServer/layers?f=json")
         let pretty = await asked.text(root + "/City/MapServer/layers?f=pjson")
@@ -580,7 +580,7 @@ extension RelaxedValue {
         #expect(inside[0]["objectIds"] == .array([.number(17)]))
     }
 
-    @Test func `no hit is an empty list, a cut list says so`() async throws {
+    @Test func `an identify without a hit is an empty list, a cut list says so`() async throws {
         #expect(try await Asked().text(query) == #"{"results":[]}"#)
         let cut = try await asked(Samples.answer(geometry: nil, isTruncated: true)).json(query)
         #expect(cut["exceededTransferLimit"] == .bool(true))
@@ -799,7 +799,8 @@ extension RelaxedValue {
         #expect(abs(extent.minY + 30) < 1e-6 && abs(extent.maxY) < 1e-6)
     }
 
-    @Test func `what has no place in a reference is said, not invented`() async throws {
+    @Test func `a candidate without a place in a reference is reported, not invented`() async throws
+    {
         let asked = try asked()
         asked.site.change { $0.candidates[0].location = Coordinate(x: 0, y: -90) }
         let answer = try await asked.json(candidates + "&singleLine=paris&outSR=2154")
@@ -857,7 +858,7 @@ extension RelaxedValue {
         #expect(asked.site.inner.withLock { $0.lastGeocode?.language } == nil)
     }
 
-    @Test func `a root names whom the sources want named, if anybody`() async throws {
+    @Test func `the root names the attribution that the sources ask for, if any`() async throws {
         let asked = try asked()
         let url = root + "/World/GeocodeServer"
         #expect(try await asked.json(url)["copyrightText"] == nil)

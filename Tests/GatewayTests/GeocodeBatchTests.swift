@@ -61,7 +61,7 @@ private let root = "/arcgis/rest/services/World/GeocodeServer"
     }
 
     @Test(arguments: Seeds.chosen(4))
-    func `each record has one answer, in the order they came, whatever becomes of it`(
+    func `each record of a batch has one answer, in the order they came`(
         _ seed: UInt64
     ) async throws {
         var random = SeededGenerator(seed: seed)
@@ -135,7 +135,7 @@ private let root = "/arcgis/rest/services/World/GeocodeServer"
         #expect(String(decoding: viaGet.body, as: UTF8.self).contains(#""ResultID":1"#))
     }
 
-    @Test func `eight are asked for at once, and never more`() async throws {
+    @Test func `a batch asks for eight records at once, and never more`() async throws {
         let limit = GeocodeBatch.concurrencyLimit
         let underWay = Atomic<Int>(0)
         let most = Atomic<Int>(0)
@@ -154,7 +154,7 @@ private let root = "/arcgis/rest/services/World/GeocodeServer"
         #expect(most.load(ordering: .sequentiallyConsistent) == limit)
     }
 
-    @Test func `what is not about a record ends the batch, and so does what all are refused for`()
+    @Test func `a failure that is not of one record, or is of all of them, ends the batch`()
         async throws
     {
         let count = Atomic<Int>(0)

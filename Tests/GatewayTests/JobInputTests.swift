@@ -107,7 +107,7 @@ private let tasks = "/arcgis/rest/services/Jobs/GPServer/"
         #expect(try await refusal("bert", outer.id, "Batch") == nil)
     }
 
-    @Test func `what was uploaded while the site was open is nobody's once it has rules`()
+    @Test func `an upload made while the site was open has no owner once it has rules`()
         async throws
     {
         let opens = try upload("query\na\n", .everybody)
@@ -122,7 +122,7 @@ private let tasks = "/arcgis/rest/services/Jobs/GPServer/"
         }
     }
 
-    @Test func `a swept upload is as one that never was`() async throws {
+    @Test func `a swept upload is refused like one that never was`() async throws {
         let annas = try upload("query\na\n", .user("anna"))
         let absent = try #require(ContentID(rawValue: String(repeating: "e", count: 64)))
         let none = try await refusal("anna", absent)
@@ -135,7 +135,7 @@ private let tasks = "/arcgis/rest/services/Jobs/GPServer/"
         #expect(try await refusal("anna", annas.id) == none)
     }
 
-    @Test func `what is uploaded over HTTP is its user's, and files and folders are private`()
+    @Test func `an upload over HTTP is its user's, and its files and folders are private`()
         async throws
     {
         let (jobs, ruled) = (jobs, ruled)

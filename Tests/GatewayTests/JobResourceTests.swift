@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test func `text has its charset, and JSON needs none`() {
+    @Test func `a product that is text has its charset, and JSON needs none`() {
         #expect(MediaType.csv.contentType == "text/csv; charset=utf-8")
         #expect(MediaType.jsonLines.contentType == "application/jsonl")
     }
@@ -90,7 +90,9 @@ import Testing
             Captures(task: "Batch", job: "j1", text: "map")
         ),
     ])
-    func `a path names a part of the service`(path: String, pattern: String, captures: Captures) {
+    func `a path names a part of the geoprocessing service`(
+        path: String, pattern: String, captures: Captures
+    ) {
         for service in ["Jobs/GPServer", "jobs/gpserver"] {
             let match = RouteTable.shared.match("/arcgis/rest/services/\(service)/\(path)/".utf8)
             #expect(
@@ -100,7 +102,7 @@ import Testing
     }
 
     @Test(arguments: ["Batch/execute", "Batch/jobs/j1/results", "Batch/jobs/j1/x/y"])
-    func `no other path does`(path: String) {
+    func `any other path names no part of the geoprocessing service`(path: String) {
         let match = RouteTable.shared.match("/arcgis/rest/services/Jobs/GPServer/\(path)".utf8)
         #expect(match.route.label == "unknown")
     }

@@ -103,7 +103,7 @@ private let tasks = "/arcgis/rest/services/Jobs/GPServer/"
         "/results/output/file", "list",
     ]
 
-    @Test(arguments: [[:], ["locator": ""], ["locator": " "], ["locator": "WORLD"]])
+    @Test(.slow, arguments: [[:], ["locator": ""], ["locator": " "], ["locator": "WORLD"]])
     func `a geocode job is its submitter's, and of those who manage jobs and may ask its locator`(
         _ parameters: [String: String]
     ) async throws {
@@ -160,7 +160,7 @@ private let tasks = "/arcgis/rest/services/Jobs/GPServer/"
         }
     }
 
-    @Test(arguments: ["gateway", "anna", "anonymous", nil])
+    @Test(.slow, arguments: ["gateway", "anna", "anonymous", nil])
     func `a job that no user of the gateway submitted is seen by those who manage jobs`(
         _ actor: String?
     ) async throws {
@@ -170,6 +170,7 @@ private let tasks = "/arcgis/rest/services/Jobs/GPServer/"
     }
 
     @Test(
+        .slow,
         arguments: [
             (JobKind.batch, [:]), (.batchGeocode, ["LOCATOR": "World"]),
             (.batchGeocode, ["colour": "red"]), (JobKind(rawValue: "Batch"), ["sideBySide": "1"]),
@@ -182,7 +183,7 @@ private let tasks = "/arcgis/rest/services/Jobs/GPServer/"
         #expect(try await seen(job, by: "manager").contains("list"))
     }
 
-    @Test func `on an open site everybody sees everything`() async throws {
+    @Test func `every caller of an open site sees every job`() async throws {
         let open = GatewayService(backend: SimulatedSite(map: try Samples.map(), jobs: jobs))
         for actor in ["user:anna", "gateway:anonymous", "gateway", nil] {
             let job = try await add(.batchGeocode, [:], actor: actor)
@@ -238,8 +239,8 @@ private let tasks = "/arcgis/rest/services/Jobs/GPServer/"
         return parameter.type == .text ? "x" : "1"
     }
 
-    @Test(arguments: JobKindDescription.all)
-    func `whatever is left out, a user submits what he may read and nothing else`(
+    @Test(.slow, arguments: JobKindDescription.all)
+    func `a user submits jobs on what they may read alone, whatever parameter is left out`(
         _ kind: JobKindDescription
     ) async throws {
         for user in Self.users.keys.sorted() {

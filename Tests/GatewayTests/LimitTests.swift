@@ -74,7 +74,7 @@ import Testing
         #expect(verdicts == [false, true, false, true, false])
     }
 
-    @Test func `a thousand idle connections give way to one that asks`() async throws {
+    @Test(.slow) func `a thousand idle connections give way to one that asks`() async throws {
         #expect(ProcessLimits.raiseDescriptors(to: 4_000))
         try await Served.serving(site()) {
             $0.connectionLimit = 300
@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    @Test func `so many follow at once, whoever comes at the same time, and a place is free again`()
+    @Test func `a bounded number of callers follow at once, and a place is free again`()
         async
     {
         let connections = OpenConnections()
@@ -127,7 +127,7 @@ import Testing
         }
     }
 
-    @Test
+    @Test(.slow)
     func
         `a body of 40 MB hears its refusal, one of 100 MB is not kept, and requests nobody reads the answers of hold up nobody`()
         async throws
@@ -194,7 +194,7 @@ import Testing
         }
     }
 
-    @Test func `whoever follows has asked once, however much is written`() async throws {
+    @Test func `a follower counts as one request, however much is written to it`() async throws {
         let ruled = try RuledSite([:], anonymous: [.init(.query)])
         let site = try site()
         var service = GatewayService(backend: site, access: try ruled.control())

@@ -127,7 +127,9 @@ extension RelaxedValue {
     ]
 
     @Test(arguments: refused)
-    func `what cannot be answered has a status and a sentence`(_ url: String, _ status: Int)
+    func `a request that cannot be answered has a status and a sentence`(
+        _ url: String, _ status: Int
+    )
         async throws
     {
         let response = try await Asked().get(url)
@@ -166,21 +168,24 @@ extension RelaxedValue {
     ]
 
     @Test(arguments: accepts)
-    func `what is wanted most is given`(_ accept: String, _ type: String?) async throws {
+    func `the media type that is wanted most is given`(_ accept: String, _ type: String?)
+        async throws
+    {
         let answer = try await Asked().get(
             "/ogc/collections", accept: accept, wantsPage: accept.contains("text/html"))
         #expect(answer.status == (type == nil ? 406 : 200))
         if let type { #expect(answer.contentType.hasPrefix(type), "\(answer.contentType)") }
     }
 
-    @Test func `what has no geometry or no time is in every box and of every time`() async throws {
+    @Test func `a feature without geometry or time is in every box and of every time`() async throws
+    {
         let asked = try Asked()
         #expect(try await asked.query("").matchesMissing == nil)
         #expect(try await asked.query("bbox=1,2,3,4").matchesMissing == true)
         #expect(try await asked.query("datetime=1970-01-02/..").matchesMissing == true)
     }
 
-    @Test func `nothing but GET is for it`() {
+    @Test func `the features API takes no method but GET`() {
         for route in RouteTable.shared.routes {
             let isReadOnly = ["ogc", "asset", "openapi"].contains { route.label.hasPrefix($0) }
             #expect((route.methods == .read) == (isReadOnly || route.style == .ogc))
@@ -216,7 +221,7 @@ extension RelaxedValue {
             ])
     }
 
-    @Test func `moments and spans of time`() async throws {
+    @Test func `datetime is a moment or a span of time`() async throws {
         let asked = try Asked()
         let day: Int64 = 86_400_000
         #expect(
@@ -372,7 +377,7 @@ extension RelaxedValue {
         #expect(response.headers["Content-Crs"] == "<\(name)>")
     }
 
-    @Test func `heights of a box are passed over`() async throws {
+    @Test func `a box with heights selects what it selects without them`() async throws {
         let flat = try await Asked().query("bbox=1,2,3,4")
         let high = try await Asked().query("bbox=1,2,-100,3,4,9000")
         #expect(high.spatialFilter == flat.spatialFilter && flat.spatialFilter != nil)

@@ -97,7 +97,7 @@ private final class Reader {
     @Test(arguments: [
         "", "/City/MapServer", "/City/MapServer/0/query?where=1=1", "/City/FeatureServer",
     ])
-    func `whoever logs in on a page goes on there, and no link tells of it`(_ path: String)
+    func `a login on a page goes on there, and no link shows it`(_ path: String)
         async throws
     {
         let reader = try reader(RuledSite(["anna": [.init(.query, on: "City")], "berta": []]))
@@ -122,7 +122,7 @@ private final class Reader {
         #expect(Reader.asksForLogin(try await reader.open(Self.services + "/City/MapServer")))
     }
 
-    @Test func `who may see nothing is told so, and nobody is asked where there are no users`()
+    @Test func `a page without rights says so, and asks for no login where there are no users`()
         async throws
     {
         let ruled = try reader(RuledSite(["berta": []]))

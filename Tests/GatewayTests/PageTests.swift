@@ -128,7 +128,7 @@ private let known: Set<String> = [
     }
 
     @Test(arguments: urls)
-    func `names stay text, whatever they are`(_ url: String) async throws {
+    func `names on a page stay text, whatever they are`(_ url: String) async throws {
         var random = SeededGenerator(seed: 11)
         let pieces = [
             "<script>alert(1)</script>", "\"", "'", "&", "&lt;", "<!--", "-->", "]]>", "</title>",
@@ -212,7 +212,7 @@ private let known: Set<String> = [
         #expect(notices.count == 1 && page.everything.contains { $0.name == "form" })
     }
 
-    @Test func `what is not there is 404 on a page too`() async throws {
+    @Test func `a missing resource is 404 on a page too`() async throws {
         let asked = try Asked(named: "a")
         #expect(await asked.page("/nothing").status == 404)
         #expect(await asked.page("/ogc/collections/City.9").status == 404)

@@ -12,7 +12,7 @@ import Testing
         try Parameters(query: query.utf8, form: form.utf8)
     }
 
-    @Test func `names match in any letter case, values are decoded`() throws {
+    @Test func `parameter names match in any letter case, values are decoded`() throws {
         let parameters = try parse("SingleLine=12+rue%20de+la+Paix%2C+Pa%72is&outSr=4326")
         #expect(parameters["singleLine"] == "12 rue de la Paix, Paris")
         #expect(parameters["outSR"] == "4326")
@@ -73,7 +73,7 @@ import Testing
     }
 
     @Test(arguments: ["1e999", "nan", "inf", "0x10", "1,2", "--1", ""])
-    func `what is no finite decimal number is refused`(_ text: String) {
+    func `a parameter that is no finite decimal number is refused`(_ text: String) {
         #expect(Parameters.number(text) == nil)
     }
 }
@@ -157,7 +157,7 @@ import Testing
         #expect(throws: Failure.self) { try GeometryParameter(text, kind: nil) }
     }
 
-    @Test func `the simple forms are read`() throws {
+    @Test func `the simple forms of a geometry are read`() throws {
         #expect(
             try GeometryParameter("1.5,-2", kind: nil).shape == .point(.init(x: 1.5, y: -2)))
         #expect(
@@ -190,7 +190,7 @@ import Testing
         "{xmin:1,ymin:2,xmax:3}", "{curveRings:[]}", "{x:1,y:2,spatialReference:{wkid:-3}}",
         "{x:1,y:2,spatialReference:7.5}",
     ])
-    func `what is no geometry is refused`(_ text: String) {
+    func `a parameter that is no geometry is refused`(_ text: String) {
         #expect(throws: Failure.self) { try GeometryParameter(text, kind: nil) }
     }
 
@@ -199,7 +199,7 @@ import Testing
         #expect(throws: Failure.self) { try GeometryParameter.Kind("esriGeometryBox") }
     }
 
-    @Test func `too many coordinates are refused`() {
+    @Test func `a geometry of too many coordinates is refused`() {
         let points = Array(repeating: "[1,2]", count: GeometryParameter.coordinateLimit + 1)
         #expect(throws: Failure.self) {
             try GeometryParameter("{points:[\(points.joined(separator: ","))]}", kind: nil)
@@ -220,7 +220,7 @@ import Testing
         return try IdentifyResource.request(map: try MapName(parsing: "World"), parameters)
     }
 
-    @Test func `what QGIS sends is understood`() throws {
+    @Test func `an identify as QGIS sends it is understood`() throws {
         let request = try request()
         #expect(request.geometry == .point(.init(x: -181_081, y: 6_714_729)))
         #expect(request.layers == LayerSelection(.all, ids: [1]))

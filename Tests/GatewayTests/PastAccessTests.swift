@@ -7,6 +7,7 @@ import Geometry
 import JobKinds
 import Site
 import Synchronization
+import TestKit
 import Testing
 
 @testable import Gateway
@@ -60,7 +61,8 @@ import Testing
         return (site, String(decoding: response.body, as: UTF8.self))
     }
 
-    @Test(arguments: urls, ["at=5", "historicMoment=1600000000000", "AT=2026-11-21T09:30:00Z"])
+    @Test(
+        .slow, arguments: urls, ["at=5", "historicMoment=1600000000000", "AT=2026-11-21T09:30:00Z"])
     func `a caller without history sees what is left of the past, and one with it the past`(
         _ url: String, _ moment: String
     ) async throws {
@@ -235,7 +237,9 @@ import Testing
         ].map { root + $0 }
 
     @Test(arguments: urls)
-    func `what is wrong inside is told to those who may administer`(_ url: String) async throws {
+    func `internal details of a failure reach callers with the right to administer`(_ url: String)
+        async throws
+    {
         let plain = try await asked(url, [.query, .history, .edit, .jobs])
         let inner = try await asked(url, [.query, .admin])
 
@@ -271,7 +275,7 @@ import Testing
         "MapServer/0/7?f=json", "FeatureServer/query?layerDefs=3:1=1&f=json",
         "MapServer/find?searchText=x&f=json",
     ])
-    func `who answers a query is told to leave out what is wrong inside`(
+    func `a query's answerer is asked to leave internal details out`(
         _ url: String
     ) async throws {
         let (plain, plainSite) = try service([.query, .history, .edit]) { _ in }
@@ -293,7 +297,7 @@ import Testing
         } + [Failure(.notFound, "'/srv/inner/layer.fgb': no such file or directory")]
 
     @Test(arguments: faults)
-    func `what is wrong with a file is told to those who may administer`(
+    func `details of a damaged file reach callers with the right to administer`(
         _ fault: Failure
     ) async throws {
         let urls = [
@@ -319,7 +323,9 @@ import Testing
         }
     }
 
-    @Test func `who edits without query learns nothing of fields and layers`() async throws {
+    @Test func `an editor without the right to query learns nothing of fields and layers`()
+        async throws
+    {
         let urls = [
             ("0/deleteFeatures", "where=x=1"), ("0/deleteFeatures", "geometry=1,2"),
             ("0/deleteFeatures", "objectIds=1"), ("3/addFeatures", "features=[{}]"),
@@ -409,7 +415,7 @@ import Testing
         #expect(all.contains("77") || all.contains("Group Layer"), "\(all)")
     }
 
-    @Test func `it is worked out once for as long as the layer is what it was`() async throws {
+    @Test func `an extent is computed once for as long as the layer stays the same`() async throws {
         let site = try site("POP < 5")
         let service = GatewayService(backend: site)
         for _ in 0..<3 { _ = await text(service, Self.urls[0]) }

@@ -52,13 +52,13 @@ import Testing
     @Test(arguments: [
         "", "example.org", "10.0.0.0/8", "10.0.0.1:80", String(repeating: "1", count: 99),
     ])
-    func `what is no address cannot be trusted`(_ text: String) {
+    func `text that is no address cannot be a trusted proxy`(_ text: String) {
         let failure = #expect(throws: Failure.self) { try TrustedProxies([text]) }
         #expect(failure?.message.contains("--trusted-proxy") == true)
     }
 
     @Test(arguments: [true, false])
-    func `both ways into the gateway believe only who is trusted`(_ isTrusted: Bool) async throws {
+    func `both ways into the gateway believe only trusted proxies`(_ isTrusted: Bool) async throws {
         let ruled = try RuledSite(["anna": [.init(.query, on: "City")]])
         let rules = try ruled.control().snapshot
         let token = Token(user: "anna", expires: .max, binding: .address("192.0.2.1")).text(

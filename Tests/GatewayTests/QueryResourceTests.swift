@@ -118,7 +118,7 @@ private let root = "/arcgis/rest/services/City"
         #expect(String(decoding: pretty.body, as: UTF8.self) == "{\n  \"count\": 1\n}")
     }
 
-    @Test func `what clients send is understood`() async throws {
+    @Test func `a query as clients send it is understood`() async throws {
         // QGIS, twice.
         var request = try await asked(
             "f=json&objectIds=1,2,3&inSR=3857&outSR=3857&returnGeometry=true&outFields=*"

@@ -191,7 +191,7 @@ private let tasks = "/arcgis/rest/services/Jobs/GPServer/"
         #expect(begins(anna, "10.0.0.9") != nil && begins(anna, "10.0.0.9") == nil)
     }
 
-    @Test func `of those without a token one address leaves places to others`() {
+    @Test func `an address without a token leaves upload places to others`() {
         let one = (0..<4).compactMap { _ in begins(.anonymous, "10.0.0.1") }
         #expect(one.count == 2)
         #expect(begins(.anonymous, "10.0.0.2") != nil && begins(.anonymous, "10.0.0.3") != nil)

@@ -39,8 +39,8 @@ extension String {
         }
     }
 
-    @Test(arguments: [false, true])
-    func `every resource has them, by every way`(_ isSecure: Bool) async throws {
+    @Test(.slow, arguments: [false, true])
+    func `every resource has the safety headers, by every way`(_ isSecure: Bool) async throws {
         let ruled = try RuledSite([
             "anna": [.init(.query), .init(.jobs), .init(.metrics), .init(.edit)]
         ])
@@ -73,7 +73,7 @@ extension String {
         }
     }
 
-    @Test func `every refusal has them`() async throws {
+    @Test func `every refusal has the safety headers`() async throws {
         let site = SimulatedSite(map: try Samples.map())
         try await Served.serving(site) {
             $0.requestByteLimit = 4_096

@@ -92,7 +92,9 @@ private let root = "/arcgis/rest/services/City/FeatureServer"
         #expect(site.inner.withLock { $0.queries.map(\.outFields) } == [["POP"]])
     }
 
-    @Test func `what cannot be asked is refused by name`() async throws {
+    @Test func `a service query that makes no sense is refused by the parameter's name`()
+        async throws
+    {
         #expect(try await refusal("layerDefs=9:POP%3E1").contains("layerId: 9"))
         #expect(try await refusal("layerDefs=1:POP%3E1").contains("layerId: 1"))
         #expect(try await refusal("layerDefs=0:a&where=1%3D1").contains("'where'"))

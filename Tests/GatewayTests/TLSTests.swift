@@ -116,7 +116,9 @@ import Testing
     }
 
     /// Each sentence is one that `script` has found to be so.
-    @Test func `clients of every kind are served, and what is not TLS is let go of`() async throws {
+    @Test(.slow) func `clients of every kind are served, and what is not TLS is let go of`()
+        async throws
+    {
         let files = try TestSite()
         let tls = try self.files(in: files)
         let site = SimulatedSite(map: try Samples.map())

@@ -52,12 +52,12 @@ import Testing
     }
 
     @Test(arguments: ["24/0/0", "3/8/0", "3/0/8", "-1/0/0", "3/-1/0", "63/0/0"])
-    func `outside the scheme there is nothing`(tile: String) async {
+    func `a tile outside the scheme is not found`(tile: String) async {
         #expect(await ask(tile).status == 404)
         #expect(drawingCount == 0)
     }
 
-    @Test func `what is no tile, or of another time, is an error`() async throws {
+    @Test func `a path that is no tile, or a tile of another time, is an error`() async throws {
         for path in ["3/0", "a/0/0", "3/0/0/0"] {
             let response = await ask(path)
             #expect(response.contentType.hasPrefix("application/json"))
@@ -118,14 +118,14 @@ import Testing
         }
     }
 
-    @Test func `what is drawn while the log is out of reach is not kept`() async {
+    @Test func `a tile drawn while the log is out of reach is not kept`() async {
         site.change { $0.isStale = true }
         let tile = await ask("3/0/0")
         _ = await ask("3/0/0")
         #expect(tile.isStale && drawingCount == 2)
     }
 
-    @Test func `what lacks a layer of another server is said, and not kept anywhere`() async {
+    @Test func `a tile that lacks a layer of another server says so, and is not kept`() async {
         let failure = Failure(.timedOut, "http://there: there was no answer")
         site.change {
             $0.hasRemote = true
@@ -197,7 +197,7 @@ import Testing
         }
     }
 
-    @Test func `many who ask at once wait for one drawing`() async throws {
+    @Test func `simultaneous requests for a tile wait for one drawing`() async throws {
         let cache = TileCache()
         let map = try Samples.map()
         let drawn = Drawn()

@@ -125,7 +125,7 @@ struct ShapeGenerator {
 
     private func isValid(_ wkt: String) throws -> Bool { try GEOSGeometry(wkt: wkt).isValid() }
 
-    @Test(arguments: [false, true], 1...4)
+    @Test(.slow, arguments: [false, true], 1...4)
     func `distance and touching agree with GEOS on random shapes`(
         isOnGrid: Bool, seed: Int
     ) throws {

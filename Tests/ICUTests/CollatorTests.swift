@@ -51,7 +51,7 @@ import Testing
         "", "d", "link", "fr_1793x!", "12", "de-", "-de", "d e", "german", "und", "*", "de\u{0}",
         "de-aaaaaaaaa", String(repeating: "de-", count: 20) + "de",
     ])
-    func `what is no code of a language is none`(text: String) {
+    func `text that is no code of a language is none`(text: String) {
         #expect(LanguageTag(text) == nil)
     }
 

@@ -50,7 +50,7 @@ import Testing
         #expect(Characters.age(of: "A") == 1)
     }
 
-    @Test func `other scripts are written in Latin letters`() throws {
+    @Test func `texts of other scripts are written in Latin letters`() throws {
         let any = try #require(Transliterator("Any-Latin; Latin-ASCII"))
         #expect(any.transliterated("서울") == "seoul")
         #expect(any.transliterated("Plain") == "Plain")

@@ -120,16 +120,18 @@ private final class Oracle {
         var testDescription: String { "\(dataset) in \(map)" }
     }
 
-    @Test(arguments: [
-        Place(dataset: 4326, map: 4326, origin: Coordinate(x: 5, y: 40), size: 10),
-        Place(dataset: 4326, map: 3857, origin: Coordinate(x: 175, y: 80), size: 9),
-        Place(dataset: 3857, map: 4326, origin: Coordinate(x: 1e6, y: 5e6), size: 2e6),
-        // A conic projection: straight edges become curves, and rectangles turn.
-        Place(dataset: 4326, map: 2154, origin: Coordinate(x: -5, y: 41), size: 11),
-        Place(dataset: 2154, map: 4326, origin: Coordinate(x: 1e5, y: 6.1e6), size: 1e6),
-        // Around the pole, where a rectangle in degrees is a fan.
-        Place(dataset: 4326, map: 3995, origin: Coordinate(x: -180, y: 72), size: 16),
-    ])
+    @Test(
+        .slow,
+        arguments: [
+            Place(dataset: 4326, map: 4326, origin: Coordinate(x: 5, y: 40), size: 10),
+            Place(dataset: 4326, map: 3857, origin: Coordinate(x: 175, y: 80), size: 9),
+            Place(dataset: 3857, map: 4326, origin: Coordinate(x: 1e6, y: 5e6), size: 2e6),
+            // A conic projection: straight edges become curves, and rectangles turn.
+            Place(dataset: 4326, map: 2154, origin: Coordinate(x: -5, y: 41), size: 11),
+            Place(dataset: 2154, map: 4326, origin: Coordinate(x: 1e5, y: 6.1e6), size: 1e6),
+            // Around the pole, where a rectangle in degrees is a fan.
+            Place(dataset: 4326, map: 3995, origin: Coordinate(x: -180, y: 72), size: 16),
+        ])
     func `the answer is that of a scan with GEOS`(place: Place) throws {
         let seed = UInt64(place.dataset * 10_000 + place.map)
         var generator = FeatureGenerator(

@@ -17,7 +17,7 @@ import Testing
         makeMap([LayerDescription.feature(0, layer).with { $0.edits = edits }], wkid: wkid)
     }
 
-    @Test(arguments: EditedFeatures.Kind.allCases, Seeds.chosen(3))
+    @Test(.slow, arguments: EditedFeatures.Kind.allCases, Seeds.chosen(3))
     func `edits count as if they had been imported`(
         _ kind: EditedFeatures.Kind, _ seed: UInt64
     ) throws {
@@ -53,7 +53,7 @@ import Testing
         #expect(hitCount > 50)
     }
 
-    @Test(arguments: EditedFeatures.Kind.allCases, Seeds.chosen(2))
+    @Test(.slow, arguments: EditedFeatures.Kind.allCases, Seeds.chosen(2))
     func `a past seen from later is identified and drawn as what is left of it`(
         _ kind: EditedFeatures.Kind, _ seed: UInt64
     ) throws {

@@ -65,7 +65,7 @@ private struct Example: Decodable {
 }
 
 @Suite struct ExampleTests {
-    @Test func `all examples have the answers of independent software`() throws {
+    @Test(.slow) func `all examples have the answers of independent software`() throws {
         guard let bytes = try SharedData.bytes("identify_examples.jsonl.gz") else { return }
         let examples = try bytes.split(separator: UInt8(ascii: "\n")).map {
             try JSONDecoder().decode(Example.self, from: $0)

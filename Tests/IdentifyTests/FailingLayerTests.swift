@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test(arguments: Fault.allCases)
-    func `identify answers for the others and names it`(fault: Fault) throws {
+    func `identify answers for the other layers and names the failing one`(fault: Fault) throws {
         let map = makeMap([good, try bad(1, fault)])
         for option in [LayerSelection.Option.all, .visible, .top] {
             let answer = try site.engine().identify(
@@ -76,7 +76,7 @@ import Testing
     }
 
     @Test(arguments: Fault.allCases)
-    func `a picture has the others and names it`(fault: Fault) throws {
+    func `a picture has the other layers and names the failing one`(fault: Fault) throws {
         let map = PreparedMap(makeMap([good, try bad(1, fault)]))
         let request = ExportRequest(
             map: world, extent: Envelope(minX: 0, minY: 0, maxX: 10, maxY: 10), width: 50,
@@ -91,7 +91,7 @@ import Testing
         #expect(missing.map(\.layerID) == [1])
     }
 
-    @Test func `what is wrong with the question is still an error`() throws {
+    @Test func `a faulty request is still an error`() throws {
         let map = makeMap([good])
         #expect(throws: Failure.self) {
             try site.engine().identify(

@@ -126,7 +126,7 @@ extension LayerDescription {
         }
     }
 
-    @Test func `of two at one place the upper comes first, and names itself`() throws {
+    @Test func `the upper of two drawings at one place comes first, and names itself`() throws {
         let graphics = [
             graphic(1, square(0, 0, 10), [.init(name: "n", value: .integer(7))], z: 2),
             graphic(

@@ -6,6 +6,7 @@ import Dataset
 import Foundation
 import Geometry
 import Identify
+import TestKit
 import Testing
 
 /// The places of `Docs/pictures`: neighbouring doubles around an edge, where a plain ray cast errs.
@@ -62,7 +63,9 @@ import Testing
         }
     }
 
-    @Test func `the pictures tell what is true, what doubles say, and what is answered`() throws {
+    @Test(.slow) func `the pictures tell what is true, what doubles say, and what is answered`()
+        throws
+    {
         let cases = try JSONDecoder().decode(
             [Case].self, from: Data(contentsOf: Self.folder.appending(path: "hard-hits.json")))
         #expect(cases.count == 2)

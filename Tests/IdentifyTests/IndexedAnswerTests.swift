@@ -47,6 +47,7 @@ import Testing
     }
 
     @Test(
+        .slow,
         arguments: ["MultiPoint", "LineString", "Polygon"],
         [(4326, 4326), (4326, 3857), (3857, 4326), (3857, 3857)])
     func `an answer from the index is that from geometries, byte for byte`(

@@ -146,7 +146,7 @@ private func bytes(_ answer: () throws(Failure) -> IdentifyAnswer) -> Result<Dat
 }
 
 @Suite struct PromptAnswerTests {
-    @Test func `what is answered at once is the same as at leisure, byte for byte`() throws {
+    @Test(.slow) func `an answer at once is the one at leisure, byte for byte`() throws {
         let every = try EveryKind()
         let (hasty, patient) = (every.engine(), every.engine())
         let seed = UInt64.random(in: 0...UInt64.max)
@@ -186,7 +186,7 @@ private func bytes(_ answer: () throws(Failure) -> IdentifyAnswer) -> Result<Dat
         #expect(answered > 300 && refused > 20 && elsewhere > 100 && unprepared > 2, "seed \(seed)")
     }
 
-    @Test func `nothing is opened for a request in haste`() throws {
+    @Test(.slow) func `a request in haste opens no dataset`() throws {
         let every = try EveryKind()
         let engine = every.engine()
         for id in [0, 1, 3] {
@@ -200,7 +200,9 @@ private func bytes(_ answer: () throws(Failure) -> IdentifyAnswer) -> Result<Dat
         #expect(every.openedCount.load(ordering: .relaxed) == 0)
     }
 
-    @Test func `a request in haste is over when its time is, and never half answered`() throws {
+    @Test(.slow) func `a request in haste is over when its time is, and never half answered`()
+        throws
+    {
         let every = try EveryKind()
         let engine = every.engine()
         let request = makeRequest(.point(Coordinate(x: 50, y: 30)), tolerance: 5) {
@@ -226,7 +228,7 @@ private func bytes(_ answer: () throws(Failure) -> IdentifyAnswer) -> Result<Dat
         }
     }
 
-    @Test func `much to go through or to write is for elsewhere`() throws {
+    @Test(.slow) func `a request with much to search or to write is not answered at once`() throws {
         let every = try EveryKind()
         let engine = every.engine()
         func ask(_ tolerance: Double, _ layer: LayerID, geometry: Bool) throws -> PromptAnswer {

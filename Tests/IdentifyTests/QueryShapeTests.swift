@@ -169,7 +169,7 @@ private func point(_ id: Int, _ x: Double, _ y: Double) -> String {
                     """),
         ]
 
-    @Test(arguments: references)
+    @Test(.slow, arguments: references)
     func `a map in any reference finds what lies there`(_ reference: SpatialReference) throws {
         let towns = [(2.35, 48.85), (7.27, 43.7), (-1.55, 47.22), (5.37, 43.3)]
         let layer = try site.importFeatures(
@@ -254,7 +254,7 @@ private func point(_ id: Int, _ x: Double, _ y: Double) -> String {
         #expect(refused.code == .invalidParameter && refused.message.contains("tolerance"))
     }
 
-    @Test func `ten million vertices are refused by their number`() throws {
+    @Test(.slow) func `ten million vertices are refused by their number`() throws {
         let ring = (0..<10_000_000).map { Coordinate(x: Double($0 % 1000), y: Double($0 / 1000)) }
         let failure = try #require(try refusal { $0.geometry = .polygon(rings: [ring]) })
         #expect(failure.code == .tooLarge && failure.message.contains("10000000 coordinates"))

@@ -6,6 +6,7 @@ import Dataset
 import Foundation
 import Geometry
 import Identify
+import TestKit
 import Testing
 
 private func point(_ id: Int, _ x: Double, _ y: Double, _ properties: String = "") -> String {
@@ -31,7 +32,7 @@ private func point(_ id: Int, _ x: Double, _ y: Double, _ properties: String = "
         } catch { return error }
     }
 
-    @Test func `parameters that mean nothing are named`() throws {
+    @Test(.slow) func `parameters that mean nothing are named`() throws {
         let wrong: [(String, (inout IdentifyRequest) -> Void)] = [
             ("tolerance", { $0.tolerance = .nan }), ("tolerance", { $0.tolerance = -1 }),
             ("tolerance", { $0.tolerance = .infinity }),
@@ -64,7 +65,7 @@ private func point(_ id: Int, _ x: Double, _ y: Double, _ properties: String = "
         }
     }
 
-    @Test func `what is too large is refused as such`() throws {
+    @Test func `an answer that is too large is refused as such`() throws {
         let many = Array(repeating: Coordinate(x: 0, y: 0), count: 100_001)
 
         #expect(try refusal { $0.geometry = .multipoint(many) }?.code == .tooLarge)

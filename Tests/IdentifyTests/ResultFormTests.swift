@@ -83,7 +83,7 @@ import Testing
         #expect(projected.mValues == nil)
     }
 
-    @Test func `what has no Z says nil, not a number`() throws {
+    @Test func `a result without Z has nil, not a number`() throws {
         let path = site.directory + "/mixed.csv"
         try "id,wkt\n1,\"POINT Z (80 80 4)\"\n2,\"POINT (5 5)\"\n"
             .write(toFile: path, atomically: true, encoding: .utf8)

@@ -59,7 +59,7 @@ private func feature(_ id: Int, _ start: Int?, _ end: Int?) -> String {
         }
     }
 
-    @Test func `spans and instants select what shares a moment with them`() throws {
+    @Test(.slow) func `spans and instants select what shares a moment with them`() throws {
         var generator = SeededGenerator(seed: 7)
         func anyDay() -> Int? {
             Int.random(in: 0..<6, using: &generator) == 0

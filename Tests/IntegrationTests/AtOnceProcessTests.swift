@@ -8,7 +8,7 @@ import TestKit
 import Testing
 
 /// A gateway that answers clicks itself beside one that sends everything to workers.
-@Suite(.serialized, .timeLimit(.minutes(4))) struct AtOnceProcessTests {
+@Suite(.serialized, .timeLimit(.minutes(4)), .processes) struct AtOnceProcessTests {
     private static let side = 30
 
     /// One answer, without the time of day.
@@ -69,7 +69,9 @@ import Testing
             + parts.sorted { $0.key < $1.key }.map { "\($0)=\($1)" }.joined(separator: "&")
     }
 
-    @Test func `answers are the same whoever gives them, and know what they must`() async throws {
+    @Test func `answers are the same from gateway and workers, and know what they must`()
+        async throws
+    {
         guard Programs.areBuilt() else { return }
         // Even on a slow machine a click takes less than that.
         let site = try await IdentifySite(side: Self.side, gateway: ["--click-limit", "100000"])

@@ -9,7 +9,7 @@ import TestKit
 import Testing
 
 /// The engine inside a program: the answers of a running site, byte for byte.
-@Suite(.timeLimit(.minutes(4))) struct AtlasTests {
+@Suite(.timeLimit(.minutes(4)), .processes) struct AtlasTests {
     @Test func `an atlas of a site answers as its processes do`() async throws {
         guard Programs.areBuilt() else { return }
         let site = try await IdentifySite(side: 4)
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test func `what cannot be answered is refused in the same words`() async throws {
+    @Test func `an atlas refuses a request in the same words as its site`() async throws {
         guard Programs.areBuilt() else { return }
         let site = try await IdentifySite(side: 2)
         let atlas = try Atlas(site: site.files.path)
@@ -96,7 +96,7 @@ import Testing
         #expect(atlas.sequence == hidden.sequence)
     }
 
-    @Test func `without any process a site and a dataset file are asked`() async throws {
+    @Test func `an atlas asks a site and a dataset file without any process`() async throws {
         guard Programs.areBuilt(["cairn", "cairn-logd", "cairn-mapstate", "identify-offline"])
         else { return }
         let site = try await SmallSite.imported()

@@ -259,7 +259,7 @@ private struct MatrixFailure: Error, CustomStringConvertible {
 
 /// Every resource × every parameter left out, empty and doubled × eight kinds of callers × now and
 /// as of a moment.
-@Suite(.serialized, .timeLimit(.minutes(10))) struct AuthorisationMatrixTests {
+@Suite(.serialized, .timeLimit(.minutes(10)), .processes) struct AuthorisationMatrixTests {
     /// A caller's view of one site.
     private struct Sighting: Hashable, Sendable {
         var word: String

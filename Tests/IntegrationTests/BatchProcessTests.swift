@@ -10,7 +10,7 @@ import TestKit
 import Testing
 
 /// Batches of identifies on real processes, killed while they work.
-@Suite(.serialized, .timeLimit(.minutes(4))) struct BatchProcessTests {
+@Suite(.serialized, .timeLimit(.minutes(4)), .processes) struct BatchProcessTests {
     private static let side = 20
 
     /// JSON Lines: squares, gaps between them, polygons, and lines that are wrong.
@@ -45,13 +45,15 @@ import Testing
     }
 
     private func end(_ site: IdentifySite, _ id: JobID) async throws -> JobDescription {
-        let end = ContinuousClock.now + .seconds(120)
-        while ContinuousClock.now < end {
+        var job: JobDescription?
+        try await waitUntil(
+            "job \(id) has ended", within: .seconds(120), detail: site.files.output()
+        ) {
             // A supervisor that is away for a moment is no end.
-            if let job = try? await site.client.job(id), job.status.isTerminal { return job }
-            try await Task.sleep(for: .milliseconds(20))
+            job = try? await site.client.job(id)
+            return job?.status.isTerminal == true
         }
-        throw Failure(.timedOut, "job \(id) did not end: \(site.files.output())")
+        return try #require(job)
     }
 
     @Test func `killed workers and a changing map leave a job's product as it was`() async throws {
@@ -72,9 +74,16 @@ import Testing
         let id = try await submit(site, text, ["at": "\(position)"])
         var kills = 0
         var isVisible = true
-        while try await !(site.client.job(id).status.isTerminal), kills < 3 {
-            try await Task.sleep(for: .milliseconds(150))
-            // Deaths count against a chunk, so they must not come too thick.
+        var completed = 0
+        while kills < 3 {
+            // Deaths count against a chunk: another chunk is done between one and the next.
+            var job = try await site.client.job(id)
+            try await waitUntil("the job goes on after \(kills) deaths", detail: "\(job)") {
+                job = try await site.client.job(id)
+                return job.status.isTerminal || job.completedChunkCount > completed
+            }
+            if job.status.isTerminal { break }
+            completed = job.completedChunkCount
             try site.kill(kills == 1 ? "cairn-worker --pool work" : "cairn-worker --pool identify")
             try site.start(kills == 1 ? "cairn-worker --pool work" : "cairn-worker --pool identify")
             kills += 1
@@ -150,11 +159,7 @@ import Testing
 
         for row in 0..<3 {
             input.fileHandleForWriting.write(Data("{\"x\":0.5,\"y\":0.5,\"id\":\(row)}\n".utf8))
-            let end = ContinuousClock.now + .seconds(60)
-            while try answers(output).count <= row {
-                try #require(ContinuousClock.now < end, "no answer to query \(row)")
-                try await Task.sleep(for: .milliseconds(10))
-            }
+            try await waitUntil("query \(row) is answered") { try answers(output).count > row }
             #expect(try answers(output).last?["id"] as? Int == row)
         }
         // The last line may end with the stream.

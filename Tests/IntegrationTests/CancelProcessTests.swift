@@ -10,7 +10,7 @@ import Testing
 
 /// An identify whose caller is gone stops using a worker: real processes, a question that would
 /// keep one busy for long.
-@Suite(.serialized, .timeLimit(.minutes(4))) struct CancelProcessTests {
+@Suite(.serialized, .timeLimit(.minutes(4)), .processes) struct CancelProcessTests {
     private static let side = 60
     private static let teeth = 1_000
 
@@ -33,7 +33,7 @@ import Testing
         return site
     }
 
-    @Test func `whoever stops waiting, and however, the worker is free again`() async throws {
+    @Test func `a worker is free again whichever client stops waiting, and however`() async throws {
         guard Programs.areBuilt() else { return }
         let site = try await heavySite()
         let worker = try #require(site.processIDs("cairn-worker --pool identify").first)
@@ -84,10 +84,14 @@ import Testing
         let status = try await site.client.supervisorStatus()
         #expect(status.abandonedTaskCount == 6)
         #expect(status.expiredTaskCount == 0 && status.lostWorkerCount == 0)
-        // The worker does nothing any more: what it uses is its beats.
+        // The worker has nothing to do: its threads come to rest, and have used no time for it.
         let idle = IdentifySite.processorSeconds(worker)
         _ = try await site.client.ask(.identify, site.request(x: 1, y: 1))
-        try await Task.sleep(for: .milliseconds(500))
+        var restCount = 0
+        try await site.until("a worker at rest") { _ in
+            restCount = IdentifySite.isAtRest(worker) ? restCount + 1 : 0
+            return restCount == 5
+        }
         #expect(IdentifySite.processorSeconds(worker) - idle < 0.3)
         let whole = IdentifySite.processorSeconds(worker)
         // Complete or too large, it is not cancelled any more.
@@ -104,7 +108,7 @@ import Testing
                 + "\(IdentifySite.processorSeconds(worker) - whole) s")
     }
 
-    @Test func `a time that is over says which, and stops the work`() async throws {
+    @Test func `an expired timeout is named, and stops the work`() async throws {
         guard Programs.areBuilt() else { return }
         let site = try await heavySite()
 

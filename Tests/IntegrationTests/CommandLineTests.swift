@@ -6,7 +6,7 @@ import TestKit
 import Testing
 
 /// The output of `cairn` without a site to connect to.
-@Suite(.timeLimit(.minutes(2))) struct CommandLineTests {
+@Suite(.timeLimit(.minutes(2)), .processes) struct CommandLineTests {
     @Test(arguments: [
         "map list", "status", "identify --map W --point 1,2", "job list", "log head", "down",
         "up", "import x --map W", "locator build World x", "view", "replay --map W",

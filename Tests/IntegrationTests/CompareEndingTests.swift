@@ -10,7 +10,7 @@ import TestKit
 import Testing
 
 /// A stopped comparison leaves nothing in `/tmp`; one of a directory reports what it skips.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct CompareEndingTests {
+@Suite(.serialized, .timeLimit(.minutes(2)), .processes) struct CompareEndingTests {
     /// A site with a job that is done, of whose blobs only its input is left: every chunk differs.
     private func makeSite() async throws -> JobSite {
         let site = try await JobSite()
@@ -20,11 +20,7 @@ import Testing
         let table = JobSite.table(rows: 20, seed: 1)
         let input = try site.site.blobs.put(table, mediaType: "text/csv")
         let job = try await site.submit(table)
-        let end = ContinuousClock.now + .seconds(60)
-        while try await site.client.job(job).status != .succeeded {
-            try #require(ContinuousClock.now < end, "\(site.files.output())")
-            try await Task.sleep(for: .milliseconds(10))
-        }
+        #expect(try await site.end(of: job).status == .succeeded, "\(site.files.output())")
         let folder = site.files.path + "/blobs"
         for name in try FileManager.default.contentsOfDirectory(atPath: folder)
         where !site.site.blobs.path(input.id).hasSuffix("/" + name) {
@@ -74,10 +70,9 @@ import Testing
         process.standardError = errors
         try process.run()
         // It blocks at the first difference, which is not read.
-        let end = ContinuousClock.now + .seconds(60)
-        while scratches(of: site).isEmpty {
-            try #require(process.isRunning && ContinuousClock.now < end)
-            try await Task.sleep(for: .milliseconds(10))
+        try await waitUntil("the comparison has its directory") {
+            try #require(process.isRunning)
+            return !scratches(of: site).isEmpty
         }
 
         kill(process.processIdentifier, signal)

@@ -11,7 +11,7 @@ import TestKit
 import Testing
 
 /// A site whose log has gone: what can be answered is answered, and nothing is acknowledged.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct DegradedProcessTests {
+@Suite(.serialized, .timeLimit(.minutes(2)), .processes) struct DegradedProcessTests {
     @Test func `without the log identify answers and says stale, and nothing is acknowledged`()
         async throws
     {
@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test(arguments: [SIGSTOP, SIGKILL])
-    func `at the command line answers come without the log, and say stale`(
+    func `commands answer without the log, and say stale`(
         signal: Int32
     ) async throws {
         guard Programs.areBuilt() else { return }
@@ -70,7 +70,7 @@ import Testing
         let before = try await Programs.run(question, site: site.files.path)
         #expect(before.status == 0 && before.output.contains("1/2"), "\(before)")
         #expect(!before.output.contains("stale"))
-        if signal == SIGSTOP { site.files.freeze(logd) } else { try site.kill("cairn-logd") }
+        if signal == SIGSTOP { try site.files.freeze(logd) } else { try site.kill("cairn-logd") }
 
         // Two seconds without a word from the log make an answer stale.
         try await site.until("a stale answer") { site in
@@ -100,7 +100,7 @@ import Testing
         #expect(log["head"] == nil && log["site"] as? String == site.files.path)
 
         // With a stopped supervisor there is no answer: the command takes exactly its timeout.
-        site.files.freeze(try #require(site.processIDs("cairn-supervisor").first))
+        try site.files.freeze(try #require(site.processIDs("cairn-supervisor").first))
         let silent = try await Programs.run(
             question + ["--timeout", "0.2"], site: site.files.path)
         #expect(silent.status == 69 && silent.output.isEmpty, "\(silent)")
@@ -136,15 +136,11 @@ import Testing
             ]
         }
         func until(_ expected: Bool) async throws -> Bool {
-            let end = ContinuousClock.now + .seconds(40)
-            while ContinuousClock.now < end {
-                if try await staleness() == Array(repeating: expected, count: 6) { return true }
-                try await Task.sleep(for: .milliseconds(20))
+            try await eventually(within: .seconds(40)) {
+                try await staleness() == Array(repeating: expected, count: 6)
             }
-            return false
         }
-        let isServed = try await eventually { Loopback(port: port) != nil }
-        #expect(isServed)
+        #expect(await eventually { Loopback(port: port) != nil })
         #expect(try await until(false))
 
         let paths = [
@@ -169,15 +165,6 @@ import Testing
 
         try site.start("cairn-logd")
         #expect(try await until(false))
-    }
-
-    private func eventually(_ condition: () async throws -> Bool) async throws -> Bool {
-        let end = ContinuousClock.now + .seconds(40)
-        while ContinuousClock.now < end {
-            if try await condition() { return true }
-            try await Task.sleep(for: .milliseconds(20))
-        }
-        return false
     }
 
     private func http(_ site: IdentifySite) throws -> (head: String, body: String) {
@@ -208,9 +195,8 @@ import Testing
         defer { files.end() }
         _ = try Site(openingOrCreating: files.path)
         let processID = try files.start(name, environment: ["CAIRN_LOG": "info"])
-        let end = ContinuousClock.now + .seconds(20)
-        while !files.output().contains("started"), ContinuousClock.now < end {
-            try await Task.sleep(for: .milliseconds(5))
+        try await waitUntil("\(name) has started", detail: files.output()) {
+            files.output().contains("started")
         }
 
         files.signal(processID, SIGTERM)

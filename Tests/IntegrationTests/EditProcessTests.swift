@@ -6,10 +6,11 @@ import CairnModel
 import Foundation
 import Geometry
 import Site
+import TestKit
 import Testing
 
 /// Edits over HTTP through real processes.
-@Suite(.serialized, .timeLimit(.minutes(4))) struct EditProcessTests {
+@Suite(.serialized, .timeLimit(.minutes(4)), .processes) struct EditProcessTests {
     private static let root = "/arcgis/rest/services/Grid"
 
     private struct Results: Decodable {
@@ -224,7 +225,7 @@ import Testing
         #expect(try await count(site, "where=1%3D1") == 20)
     }
 
-    @Test func `many edits become a dataset, whoever is killed meanwhile`() async throws {
+    @Test func `many edits become a dataset, whichever process is killed meanwhile`() async throws {
         guard Programs.areBuilt() else { return }
         let site = try await IdentifySite(side: 5)
         let before = try await site.client.command(

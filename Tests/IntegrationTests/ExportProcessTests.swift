@@ -6,10 +6,11 @@ import CairnModel
 import Cairo
 import Foundation
 import Geometry
+import TestKit
 import Testing
 
 /// Pictures through real processes.
-@Suite(.serialized, .timeLimit(.minutes(4))) struct ExportProcessTests {
+@Suite(.serialized, .timeLimit(.minutes(4)), .processes) struct ExportProcessTests {
     private func isBlank(_ picture: ExportedPicture) throws -> Bool {
         try Canvas(png: Array(picture.bytes)).rgba().allSatisfy { $0 == 255 }
     }

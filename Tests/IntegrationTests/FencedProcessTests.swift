@@ -10,7 +10,7 @@ import TestKit
 import Testing
 
 /// A process that was stopped, taken for dead and replaced, and then wakes up.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct FencedProcessTests {
+@Suite(.serialized, .timeLimit(.minutes(2)), .processes) struct FencedProcessTests {
     let files: TestSite
     let site: Site
     let client: CairnClient
@@ -35,12 +35,10 @@ import Testing
             try FileManager.default.removeItem(atPath: site.runDirectory + "/" + file)
         }
         try files.start(name)
-        let end = ContinuousClock.now + .seconds(40)
-        while inode(socket) == old || inode(socket) == nil {
-            guard ContinuousClock.now < end else {
-                throw Failure(.timedOut, "no successor: \(files.output())")
-            }
-            try await Task.sleep(for: .milliseconds(10))
+        try await waitUntil(
+            "a successor serves \(endpoint)", within: .seconds(40), detail: files.output()
+        ) {
+            inode(socket) != old && inode(socket) != nil
         }
     }
 
@@ -71,7 +69,7 @@ import Testing
         _ = try await client.command(map: world, .createMap)
         _ = try await ask(try MapName(parsing: "Early"))
 
-        files.freeze(zombie)
+        try files.freeze(zombie)
         let asked = Task { try await ask(ghost) }
         try await replace("cairn-mapstate", serving: "map.req")
         let other = try CairnClient(site: site, patience: .seconds(60))
@@ -106,7 +104,7 @@ import Testing
         _ = try await client.submit(submission())
         let late = submission()
 
-        files.freeze(zombie)
+        try files.freeze(zombie)
         let client = client
         let submitted = Task { try await client.submit(late) }
         try await replace("cairn-supervisor", serving: "sup.req")

@@ -13,7 +13,7 @@ import Testing
 
 /// Finds with answers in parts from real processes while the map changes between the parts,
 /// re-executed by `cairn replay`.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct FindPartsProcessTests {
+@Suite(.serialized, .timeLimit(.minutes(5)), .processes) struct FindPartsProcessTests {
     private static let count = 130
     private static let text = String(repeating: "wort ", count: 13_000)
 

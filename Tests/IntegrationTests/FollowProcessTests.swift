@@ -2,10 +2,11 @@
 // Part of Cairn.
 
 import Foundation
+import TestKit
 import Testing
 
 /// Commands that stay and show what happens.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct FollowProcessTests {
+@Suite(.serialized, .timeLimit(.minutes(5)), .processes) struct FollowProcessTests {
     /// A `cairn` that runs until it is ended, with its output so far.
     private final class Staying: @unchecked Sendable {
         // Written in init only.
@@ -79,9 +80,8 @@ import Testing
 
         let end = try await head(site)
         #expect(end >= start + 6)
-        let limit = ContinuousClock.now + .seconds(120)
-        while (tail.sequences.last ?? 0) < end, ContinuousClock.now < limit {
-            try await Task.sleep(for: .milliseconds(20))
+        try await waitUntil("the tail has shown event \(end)", within: .seconds(120)) {
+            (tail.sequences.last ?? 0) >= end
         }
         let sequences = tail.sequences
         #expect(sequences.last == end && sequences.first ?? .max <= start + 1)

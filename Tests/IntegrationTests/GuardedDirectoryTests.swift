@@ -6,7 +6,7 @@ import TestKit
 import Testing
 
 /// The base of the process tests: none of their processes survives.
-@Suite(.timeLimit(.minutes(2))) struct GuardedDirectoryTests {
+@Suite(.timeLimit(.minutes(2)), .processes) struct GuardedDirectoryTests {
     private func start(_ arguments: [String], _ environment: [String: String] = [:]) throws
         -> Process
     {

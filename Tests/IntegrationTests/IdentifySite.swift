@@ -105,19 +105,19 @@ final class IdentifySite: Sendable {
         }
     }
 
-    /// Waits until something holds, half a minute at most.
+    /// Waits until something holds, 40 s at most; a retriable failure is no answer.
     func until(
         _ what: String, _ condition: (IdentifySite) async throws -> Bool
     ) async throws {
-        let end = ContinuousClock.now + .seconds(40)
-        while true {
+        try await waitUntil(
+            "there is \(what)", within: .seconds(40), every: .milliseconds(10),
+            detail: files.output()
+        ) {
             do {
-                if try await condition(self) { return }
-            } catch let failure as Failure where failure.isRetriable {}
-            guard ContinuousClock.now < end else {
-                throw Failure(.timedOut, "no sign of \(what): \(files.output())")
+                return try await condition(self)
+            } catch let failure as Failure where failure.isRetriable {
+                return false
             }
-            try await Task.sleep(for: .milliseconds(10))
         }
     }
 
@@ -128,6 +128,16 @@ final class IdentifySite: Sendable {
         guard fields.count > 12, let user = Double(fields[12]), let system = Double(fields[13])
         else { return 0 }
         return (user + system) / Double(sysconf(Int32(_SC_CLK_TCK)))
+    }
+
+    /// Whether no thread of a process is computing.
+    static func isAtRest(_ processID: Int32) -> Bool {
+        let folder = "/proc/\(processID)/task"
+        let threads = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        return threads.allSatisfy { thread in
+            let stat = try? String(contentsOfFile: "\(folder)/\(thread)/stat", encoding: .utf8)
+            return stat?.split(separator: ")").last?.hasPrefix(" S") ?? true
+        }
     }
 
     // MARK: Asking

@@ -10,7 +10,7 @@ import TestKit
 import Testing
 
 /// Processes that kill themselves at named places.
-@Suite(.serialized, .timeLimit(.minutes(10))) struct JobFailpointTests {
+@Suite(.serialized, .timeLimit(.minutes(10)), .processes) struct JobFailpointTests {
     /// Every chunk completed once, every attempt ended once.
     private func check(_ events: [RecordedEvent], chunkCount: Int) throws {
         var completed: Set<Int> = []

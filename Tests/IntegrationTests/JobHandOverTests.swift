@@ -10,7 +10,7 @@ import TestKit
 import Testing
 
 /// Tickets, batches, cancels and autopsies with real processes and the command line.
-@Suite(.serialized, .timeLimit(.minutes(4))) struct JobHandOverTests {
+@Suite(.serialized, .timeLimit(.minutes(4)), .processes) struct JobHandOverTests {
     private func site(locators: Int = 2) async throws -> JobSite {
         let site = try await JobSite()
         try site.start("cairn-worker --pool work")
@@ -102,7 +102,9 @@ import Testing
         #expect(broken.status == 1 && broken.errors.contains("'version' is missing"), "\(broken)")
     }
 
-    @Test func `a batch of files ends with every product, whoever is killed`() async throws {
+    @Test func `a batch of files ends with every product, though supervisors are killed`()
+        async throws
+    {
         guard Programs.areBuilt() else { return }
         let seed = UInt64.random(in: .min ... .max)
         var random = SeededGenerator(seed: seed)
@@ -122,7 +124,7 @@ import Testing
         let id = try #require(
             JobID(submitted.output.trimmingCharacters(in: .whitespacesAndNewlines)))
         for _ in 0..<6 {
-            try await Task.sleep(for: .milliseconds(Int.random(in: 10...300, using: &random)))
+            try await pauseBeforeKill(milliseconds: 10...300, using: &random)
             try site.replace("cairn-supervisor")
         }
         let job = try await site.end(of: id)
@@ -154,24 +156,24 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `after cancelled no byte is written, though a worker was frozen`(
+    func `a cancelled job writes no byte more, though a worker was frozen`(
         isGivenUpFirst: Bool
     ) async throws {
         guard Programs.areBuilt() else { return }
         let site = try await site()
         let id = try await site.submit(JobSite.table(rows: 20_000, seed: 5))
         var victim: Int32?
-        while victim == nil {
+        try await waitUntil("a locator holds a chunk", every: .milliseconds(1)) {
             victim = try await site.client.workers().first {
                 $0.pool == .locator && !$0.held.isEmpty
             }?.processID
+            return victim != nil
         }
         let frozen = try #require(victim)
         site.files.signal(frozen, SIGSTOP)
         if isGivenUpFirst {
-            let end = ContinuousClock.now + .seconds(60)
-            while try await site.client.job(id).lostAttemptCount == 0, ContinuousClock.now < end {
-                try await Task.sleep(for: .milliseconds(20))
+            try await waitUntil("the frozen worker's attempt is lost") {
+                try await site.client.job(id).lostAttemptCount > 0
             }
         }
 

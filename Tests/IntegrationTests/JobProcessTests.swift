@@ -26,7 +26,7 @@ private final class Tally: Sendable {
 }
 
 /// Real processes, killed while they work.
-@Suite(.serialized, .timeLimit(.minutes(10))) struct JobProcessTests {
+@Suite(.serialized, .timeLimit(.minutes(10)), .processes) struct JobProcessTests {
     private func site() async throws -> JobSite {
         let site = try await JobSite()
         for name in [
@@ -61,7 +61,7 @@ private final class Tally: Sendable {
         #expect(events.last?.event.type == JobSucceeded.eventType)
     }
 
-    @Test func `whoever is killed, no row is lost or doubled`() async throws {
+    @Test func `no row of a job is lost or doubled, whichever process is killed`() async throws {
         let seed = UInt64.random(in: .min ... .max)
         var random = SeededGenerator(seed: seed)
         let site = try await site()
@@ -75,7 +75,7 @@ private final class Tally: Sendable {
         while true {
             let job = try await jobIfHeard(id, site)
             if job?.status.isTerminal == true { break }
-            try await Task.sleep(for: .milliseconds(Int.random(in: 100...400, using: &random)))
+            try await pauseBeforeKill(milliseconds: 100...400, using: &random)
             // However slow the machine is, some work is done between a few deaths and the next
             // ones.
             if let count = job?.completedChunkCount, count > completed {
@@ -139,8 +139,8 @@ private final class Tally: Sendable {
             for kill in 1...8 {
                 // A request that ended several processes would be given up: none of them lives
                 // long.
-                while tally.count < 8 * kill, !tally.isOver {
-                    try await Task.sleep(for: .milliseconds(5))
+                try await waitUntil("\(8 * kill) requests are answered") {
+                    tally.count >= 8 * kill || tally.isOver
                 }
                 try site.replace("cairn-worker --pool locator")
                 try await site.waitForWorkers(3)
@@ -157,10 +157,11 @@ private final class Tally: Sendable {
         let site = try await site()
         let id = try await site.submit(JobSite.table(rows: 2_000, seed: 3))
         var holder: WorkerDescription?
-        while holder == nil {
+        try await waitUntil("a locator holds a chunk", every: .milliseconds(1)) {
             holder = try await site.client.workers().first {
                 $0.pool == .locator && !$0.held.isEmpty
             }
+            return holder != nil
         }
         let victim = try #require(holder)
         let index = try #require(
@@ -183,10 +184,11 @@ private final class Tally: Sendable {
         let site = try await site()
         let id = try await site.submit(JobSite.table(rows: 4_000, seed: 5))
         var holder: WorkerDescription?
-        while holder == nil {
+        try await waitUntil("a locator holds a chunk", every: .milliseconds(1)) {
             holder = try await site.client.workers().first {
                 $0.pool == .locator && !$0.held.isEmpty
             }
+            return holder != nil
         }
         let victim = try #require(holder).processID
 
@@ -247,7 +249,9 @@ private final class Tally: Sendable {
         #expect(job.status == .succeeded)
     }
 
-    @Test func `everything killed at once, a job goes on after the restart`() async throws {
+    @Test func `a job goes on after all processes were killed at once and started again`()
+        async throws
+    {
         let site = try await site()
         let id = try await site.submit(JobSite.table(rows: 4_000, seed: 8))
         while try await site.client.job(id).completedChunkCount < 2 {}

@@ -99,12 +99,10 @@ final class JobSite: Sendable {
 
     /// Waits until that many workers are ready.
     func waitForWorkers(_ count: Int) async throws {
-        let end = ContinuousClock.now + .seconds(20)
-        while try await client.workers().count != count {
-            guard ContinuousClock.now < end else {
-                throw Failure(.timedOut, "workers did not come: \(files.output())")
-            }
-            try await Task.sleep(for: .milliseconds(20))
+        try await waitUntil(
+            "\(count) workers take work", within: .seconds(20), detail: files.output()
+        ) {
+            try await client.workers().count == count
         }
     }
 
@@ -137,20 +135,21 @@ final class JobSite: Sendable {
 
     /// The job once it has ended; throws where nothing of it changes for a minute and a half.
     func end(of id: JobID) async throws -> JobDescription {
-        var end = ContinuousClock.now + .seconds(90)
         var seen: JobDescription?
         while true {
-            do {
-                let job = try await client.job(id)
-                if job.status.isTerminal { return job }
-                if job != seen { (seen, end) = (job, ContinuousClock.now + .seconds(90)) }
-                guard ContinuousClock.now < end else {
-                    throw Failure(.internal, "job did not end: \(job) \(files.output())")
+            let before = seen
+            try await waitUntil(
+                "job \(id) goes on", within: .seconds(90), every: .milliseconds(20),
+                detail: "\(String(describing: before)) \(files.output())"
+            ) {
+                do {
+                    seen = try await client.job(id)
+                } catch let failure as Failure where failure.isRetriable {
+                    return false
                 }
-            } catch let failure as Failure where failure.isRetriable {
-                guard ContinuousClock.now < end else { throw failure }
+                return seen != before
             }
-            try await Task.sleep(for: .milliseconds(20))
+            if let seen, seen.status.isTerminal { return seen }
         }
     }
 

@@ -5,10 +5,11 @@ import CairnClient
 import CairnModel
 import Foundation
 import Geometry
+import TestKit
 import Testing
 
 /// The large libraries loaded by an identify worker.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct LoadedLibrariesProcessTests {
+@Suite(.serialized, .timeLimit(.minutes(2)), .processes) struct LoadedLibrariesProcessTests {
     private static let large = ["gdal", "proj", "geos_c", "curl", "cairo", "pango-1.0"]
 
     private func loaded(by process: Int32) throws -> [String] {
@@ -20,7 +21,7 @@ import Testing
         return Self.large.filter { maps.contains("/lib\($0).so.") }
     }
 
-    @Test func `a worker that answers clicks has none of them, until it has to project`()
+    @Test func `a worker that answers clicks loads no deferred library until it has to project`()
         async throws
     {
         guard Programs.areBuilt() else { return }

@@ -2,10 +2,11 @@
 // Part of Cairn.
 
 import Foundation
+import TestKit
 import Testing
 
 /// `cairn locator build` and `evaluate`, as programs, with the site down.
-@Suite(.timeLimit(.minutes(2))) struct LocatorCommandTests {
+@Suite(.timeLimit(.minutes(2)), .processes) struct LocatorCommandTests {
     private static let table = """
         080010010A-1,1,Rue du Moulin,08090,Aiglemont,OSM,49.780100,4.764200
         080010010A-3,3,Rue du Moulin,08090,Aiglemont,OSM,49.780300,4.764400

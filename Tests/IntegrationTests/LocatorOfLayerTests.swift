@@ -10,7 +10,7 @@ import TestKit
 import Testing
 
 /// `cairn locator build` of a layer of a map with its edits.
-@Suite(.timeLimit(.minutes(3))) struct LocatorOfLayerTests {
+@Suite(.timeLimit(.minutes(3)), .processes) struct LocatorOfLayerTests {
     private struct Built: Decodable { var locator: String, pointCount: Int }
 
     private func build(_ site: IdentifySite, _ source: String) async throws -> Built {
@@ -79,7 +79,7 @@ import Testing
         #expect(Set(names) == [now.locator, before.locator])
     }
 
-    @Test func `what is no layer is refused in one sentence`() async throws {
+    @Test func `a source that is no layer is refused in one sentence`() async throws {
         guard Programs.areBuilt() else { return }
         let site = try await IdentifySite(side: 2)
         _ = try await site.client.command(

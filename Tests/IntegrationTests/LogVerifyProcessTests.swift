@@ -9,7 +9,7 @@ import TestKit
 import Testing
 
 /// `cairn log verify` of a site that is up, and of one that is down.
-@Suite(.serialized, .timeLimit(.minutes(3))) struct LogVerifyProcessTests {
+@Suite(.serialized, .timeLimit(.minutes(3)), .processes) struct LogVerifyProcessTests {
     let files: TestSite
     init() throws { files = try TestSite() }
 
@@ -55,7 +55,8 @@ import Testing
         return [read, asked]
     }
 
-    @Test func `a log is checked alike whether it is served or not, and which it was is said`()
+    @Test
+    func `a log is checked alike whether it is served or not, and the report says which it was`()
         async throws
     {
         defer { files.end() }

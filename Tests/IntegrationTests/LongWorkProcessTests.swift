@@ -10,7 +10,7 @@ import TestKit
 import Testing
 
 /// A worker with a long answer under way, held in the middle of it, and what it answers meanwhile.
-@Suite(.serialized, .timeLimit(.minutes(4))) struct LongWorkProcessTests {
+@Suite(.serialized, .timeLimit(.minutes(4)), .processes) struct LongWorkProcessTests {
     private func site() async throws -> (IdentifySite, Gate) {
         let site = try await IdentifySite(side: 20, workers: 0, gateway: ["--no-identify-at-once"])
         let gate = try Gate(site.files.path + "/gate")

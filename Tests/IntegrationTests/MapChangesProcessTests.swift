@@ -9,7 +9,7 @@ import TestKit
 import Testing
 
 /// Server-sent events of maps and answers, followed over interruptions, on real processes.
-@Suite(.serialized, .timeLimit(.minutes(4))) struct MapChangesProcessTests {
+@Suite(.serialized, .timeLimit(.minutes(4)), .processes) struct MapChangesProcessTests {
     /// One event of a stream.
     private struct Event: Hashable {
         var id: Int64

@@ -10,7 +10,7 @@ import TestKit
 import Testing
 
 /// The past through real processes, for callers with the operation `history` and without.
-@Suite(.serialized, .timeLimit(.minutes(4))) struct PastProcessTests {
+@Suite(.serialized, .timeLimit(.minutes(4)), .processes) struct PastProcessTests {
     private static let root = "/arcgis/rest/services/Grid/"
 
     private func get(
@@ -119,7 +119,9 @@ import Testing
         }
     }
 
-    @Test func `what was hidden since is shown only to who may see the past`() async throws {
+    @Test func `features hidden since are shown only to callers with the right to the past`()
+        async throws
+    {
         guard Programs.areBuilt() else { return }
         let site = try await IdentifySite(side: 3, workers: 1)
         let then = try await prepare(site)

@@ -9,7 +9,7 @@ import TestKit
 import Testing
 
 /// Identify workers that come and go while questions stream in, over HTTP and the bus.
-@Suite(.serialized, .timeLimit(.minutes(4))) struct PoolProcessTests {
+@Suite(.serialized, .timeLimit(.minutes(4)), .processes) struct PoolProcessTests {
     private static let side = 20
 
     private struct Counts {

@@ -2,10 +2,11 @@
 // Part of Cairn.
 
 import Foundation
+import TestKit
 import Testing
 
 /// The modes of a site's files, with the umask of a login shell.
-@Suite(.serialized, .timeLimit(.minutes(4))) struct PrivateFilesProcessTests {
+@Suite(.serialized, .timeLimit(.minutes(4)), .processes) struct PrivateFilesProcessTests {
     private func mode(_ path: String) throws -> Int {
         try #require(
             try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int)

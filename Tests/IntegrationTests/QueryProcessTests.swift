@@ -4,10 +4,11 @@
 import CairnClient
 import CairnModel
 import Foundation
+import TestKit
 import Testing
 
 /// Queries over HTTP through real processes; expected results follow from the grid of squares.
-@Suite(.serialized, .timeLimit(.minutes(10))) struct QueryProcessTests {
+@Suite(.serialized, .timeLimit(.minutes(10)), .processes) struct QueryProcessTests {
     private static let side = 60
 
     private struct Page: Decodable {
@@ -53,7 +54,7 @@ import Testing
         return try? JSONDecoder().decode(Body.self, from: body).count
     }
 
-    @Test func `one feature has a URL`() async throws {
+    @Test func `a single feature has a URL`() async throws {
         guard Programs.areBuilt() else { return }
         let site = try await IdentifySite(side: 5)
         for more in ["", "&outSR=4326&geometryPrecision=3", "&returnGeometry=false"] {
@@ -162,7 +163,9 @@ import Testing
         return (health.query.answeredAtOnce, health.query.sentToWorkers)
     }
 
-    @Test func `answers are the same whoever gives them, also after an edit`() async throws {
+    @Test func `query answers are the same from gateway and workers, also after an edit`()
+        async throws
+    {
         guard Programs.areBuilt() else { return }
         // Few features: even in a slow build, some queries are fast.
         let site = try await IdentifySite(side: 12)

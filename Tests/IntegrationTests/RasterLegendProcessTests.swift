@@ -11,7 +11,7 @@ import TestKit
 import Testing
 
 /// The legend of a raster, read by a worker, over HTTP and over the bus, against the picture of it.
-@Suite(.serialized, .timeLimit(.minutes(4))) struct RasterLegendProcessTests {
+@Suite(.serialized, .timeLimit(.minutes(4)), .processes) struct RasterLegendProcessTests {
     private struct Body: Decodable {
         struct Layer: Decodable {
             struct Entry: Decodable {

@@ -10,7 +10,7 @@ import Testing
 
 /// Queries and finds that real processes answered while features were edited, re-executed by `cairn
 /// replay`.
-@Suite(.serialized, .timeLimit(.minutes(4))) struct RecordedQueryProcessTests {
+@Suite(.serialized, .timeLimit(.minutes(4)), .processes) struct RecordedQueryProcessTests {
     private static let root = "/arcgis/rest/services/Grid"
 
     private struct Line: Decodable {
@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    @Test func `what was answered over edits is answered again, and a forged answer is found`()
+    @Test func `a query over edits is answered again, and a forged answer is found`()
         async throws
     {
         guard Programs.areBuilt() else { return }
@@ -150,7 +150,7 @@ import Testing
         try await forge(site, written)
     }
 
-    @Test func `what was answered from a log that a restore put away is passed over and named`()
+    @Test func `a request answered from a log that a restore replaced is passed over and named`()
         async throws
     {
         guard Programs.areBuilt() else { return }

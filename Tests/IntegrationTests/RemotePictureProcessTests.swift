@@ -8,7 +8,7 @@ import Testing
 
 /// Pictures and tiles with layers of other servers, as real processes draw them, while the server
 /// is there, gone and back.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct RemotePictureProcessTests {
+@Suite(.serialized, .timeLimit(.minutes(5)), .processes) struct RemotePictureProcessTests {
     private let site: SmallSite
 
     init() throws { site = try SmallSite() }

@@ -7,7 +7,7 @@ import Testing
 
 /// One identify over layers of the site and of other servers, good and bad, as real processes do
 /// it.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct RemoteProcessTests {
+@Suite(.serialized, .timeLimit(.minutes(5)), .processes) struct RemoteProcessTests {
     private let site: SmallSite
     private let server: PlayedServer
 
@@ -89,7 +89,9 @@ import Testing
         return try #require(line?.split(whereSeparator: { !$0.isNumber }).first.flatMap { Int($0) })
     }
 
-    @Test func `one identify spans the site and other servers, and says who failed`() async throws {
+    @Test func `one identify spans the site and other servers, and names the one that failed`()
+        async throws
+    {
         guard Programs.areBuilt() else { return }
         defer { site.remove() }
         let port = try Loopback.freePort()

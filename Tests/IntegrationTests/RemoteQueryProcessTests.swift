@@ -9,7 +9,7 @@ import Testing
 
 /// A layer of a feature service whose server is the same site: through gateway, supervisor, worker,
 /// HTTP and gateway again it answers as the layer behind it does.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct RemoteQueryProcessTests {
+@Suite(.serialized, .timeLimit(.minutes(5)), .processes) struct RemoteQueryProcessTests {
     private func fetch(_ site: IdentifySite, _ path: String) async throws -> (Int, Data) {
         let connection = try #require(Loopback(port: site.port))
         let answer: (head: String, body: String)? = await withCheckedContinuation { continuation in

@@ -10,7 +10,7 @@ import TestKit
 import Testing
 
 /// `cairn replay` on a terminal and off it: what keys and signals do.
-@Suite(.serialized, .timeLimit(.minutes(4))) struct ReplayTerminalTests {
+@Suite(.serialized, .timeLimit(.minutes(4)), .processes) struct ReplayTerminalTests {
     /// A terminal with a program on it.
     private final class Terminal: Sendable {
         private let near: Int32
@@ -81,12 +81,10 @@ import Testing
     private func until(
         _ terminal: Terminal, _ what: String, _ condition: (Terminal) -> Bool
     ) async throws {
-        let end = ContinuousClock.now + .seconds(40)
-        while !condition(terminal) {
-            guard ContinuousClock.now < end else {
-                throw Failure(.timedOut, "no sign of \(what): \(terminal.text)")
-            }
-            try await Task.sleep(for: .milliseconds(10))
+        try await waitUntil(
+            "the terminal shows \(what)", within: .seconds(40), detail: terminal.text
+        ) {
+            condition(terminal)
         }
     }
 
@@ -148,22 +146,19 @@ import Testing
         _ = FileManager.default.createFile(atPath: errors, contents: nil)
         process.standardError = try FileHandle(forWritingTo: URL(filePath: errors))
         try process.run()
-        let end = ContinuousClock.now + .seconds(40)
         var path: String?
-        while path == nil, ContinuousClock.now < end {
-            try await Task.sleep(for: .milliseconds(20))
+        try await waitUntil("the replay names its site", within: .seconds(40)) {
             let text = try String(contentsOfFile: errors, encoding: .utf8)
             path = text.firstMatch(of: /(\/tmp\/cairn-replay-\S+)\n/).map { String($0.1) }
+            return path != nil
         }
         let temporary = try #require(path)
         #expect(FileManager.default.fileExists(atPath: temporary))
 
         kill(process.processIdentifier, number)
 
-        while process.isRunning, ContinuousClock.now < end {
-            try await Task.sleep(for: .milliseconds(20))
-        }
-        #expect(!process.isRunning && process.terminationReason == .exit)
+        try await waitUntil("the replay has ended", within: .seconds(40)) { !process.isRunning }
+        #expect(process.terminationReason == .exit)
         #expect(!FileManager.default.fileExists(atPath: temporary))
         withExtendedLifetime(input) {}
     }

@@ -2,10 +2,11 @@
 // Part of Cairn.
 
 import Foundation
+import TestKit
 import Testing
 
 /// Rotation of a gateway's log files.
-@Suite(.timeLimit(.minutes(3))) struct RequestLogProcessTests {
+@Suite(.timeLimit(.minutes(3)), .processes) struct RequestLogProcessTests {
     @Test func `a gateway outlives SIGHUP, and goes on in a new file when its log was renamed`()
         async throws
     {

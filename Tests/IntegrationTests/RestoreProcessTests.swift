@@ -13,7 +13,7 @@ import Testing
 
 /// The drill: back up and archive a log that is being written, lose it, put the backup in its
 /// place.
-@Suite(.serialized, .timeLimit(.minutes(3))) struct RestoreProcessTests {
+@Suite(.serialized, .timeLimit(.minutes(3)), .processes) struct RestoreProcessTests {
     let files: TestSite
     let site: Site
     let client: CairnClient
@@ -32,7 +32,7 @@ import Testing
         return outcome
     }
 
-    @Test func `a log restored from a backup is the log of then, and who was ahead of it stops`()
+    @Test func `a log restored from a backup is the log of then, and processes ahead of it stop`()
         async throws
     {
         defer { files.end() }
@@ -79,7 +79,7 @@ import Testing
             bus: client.bus, log: log, onFault: { fault in stopped.withLock { $0 = fault } }
         ) { _, _ in }
         let end = try await log.head().head
-        while subscription.position < end { try await Task.sleep(for: .milliseconds(5)) }
+        try await waitUntil("the subscription has event \(end)") { subscription.position >= end }
         files.signal(logd, SIGTERM)
         #expect(files.waitForExit(logd) == 0)
         let restored = try await cairn("log", "restore", files.path + "/backup.sqlite", "--json")
@@ -90,7 +90,7 @@ import Testing
         // would write on.
         #expect(files.waitForExit(gateway) == 1, "\(files.output())")
         #expect(files.output().contains("cairn-gateway: the event log has been replaced"))
-        while stopped.withLock({ $0 }) == nil { try await Task.sleep(for: .milliseconds(5)) }
+        try await waitUntil("the subscription has stopped") { stopped.withLock { $0 } != nil }
         #expect(stopped.withLock { $0 }?.code == .conflict)
         let requester = try client.requester(.mapRequests)
         let refused = try? await requester.request(

@@ -11,16 +11,7 @@ import TestKit
 import Testing
 
 /// Snapshots that can all be deleted without changing an answer.
-@Suite(.serialized, .timeLimit(.minutes(3))) struct SnapshotProcessTests {
-    private func eventually(_ condition: () async throws -> Bool) async throws -> Bool {
-        let end = ContinuousClock.now + .seconds(60)
-        while ContinuousClock.now < end {
-            if try await condition() { return true }
-            try await Task.sleep(for: .milliseconds(10))
-        }
-        return false
-    }
-
+@Suite(.serialized, .timeLimit(.minutes(3)), .processes) struct SnapshotProcessTests {
     /// A gateway's answers about the present and the past.
     private func served(_ site: JobSite, _ port: Int) async throws -> [String] {
         var answers: [String] = []
@@ -72,17 +63,15 @@ import Testing
             try site.files.start(
                 "cairn-gateway", ["--port", "\(port)"], environment: environment))
         for service in FoldingService.allCases {
-            #expect(
-                try await eventually {
-                    (try? await site.client.stateHash(of: service)) != nil
-                }, "\(service)")
+            try await waitUntil("\(service) has the whole log") {
+                (try? await site.client.stateHash(of: service)) != nil
+            }
         }
-        #expect(
-            try await eventually {
-                guard let connection = Loopback(port: port) else { return false }
-                connection.post("/healthz", "")
-                return connection.answer()?.contains("\"healthy\":true") == true
-            })
+        try await waitUntil("the gateway is healthy") {
+            guard let connection = Loopback(port: port) else { return false }
+            connection.post("/healthz", "")
+            return connection.answer()?.contains("\"healthy\":true") == true
+        }
         return port
     }
 
@@ -129,7 +118,7 @@ import Testing
         let stores = [MapsState.snapshotName, JobTable.snapshotName].map {
             site.site.snapshots(of: $0)
         }
-        #expect(try await eventually { stores.allSatisfy { !$0.names().isEmpty } })
+        #expect(await eventually { stores.allSatisfy { !$0.names().isEmpty } })
         let expected = try await answers(site, port)
         #expect(expected.allSatisfy { !$0.contains("unavailable") })
 

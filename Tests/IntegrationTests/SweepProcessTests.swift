@@ -9,7 +9,7 @@ import TestKit
 import Testing
 
 /// `cairn job sweep` on a site whose log's clock is three hours behind.
-@Suite(.serialized, .timeLimit(.minutes(4))) struct SweepProcessTests {
+@Suite(.serialized, .timeLimit(.minutes(4)), .processes) struct SweepProcessTests {
     private static let hour = 3_600.0
 
     private func makeOld(_ site: JobSite) throws {
@@ -35,13 +35,7 @@ import Testing
     }
 
     private func end(_ site: JobSite, _ id: JobID) async throws -> JobDescription {
-        let end = ContinuousClock.now + .seconds(120)
-        while ContinuousClock.now < end {
-            let job = try await site.client.job(id)
-            if job.status.isTerminal { return job }
-            try await Task.sleep(for: .milliseconds(20))
-        }
-        throw Failure(.timedOut, "job \(id) did not end: \(site.files.output())")
+        try await site.end(of: id)
     }
 
     private func sweep(_ site: JobSite, _ more: String...) async throws -> [String: Any] {
@@ -74,12 +68,12 @@ import Testing
         for id in [input, orphan.id] { try site.site.uploads.note(id, of: .user("anna")) }
         // Open, and with parts of its own.
         let open = try await submit(site, JobSite.table(rows: 5_000, seed: 6))
-        while try await site.client.job(open.id).completedChunkCount < 3 {
-            try await Task.sleep(for: .milliseconds(5))
+        try await waitUntil("three chunks are done") {
+            try await site.client.job(open.id).completedChunkCount >= 3
         }
         _ = try await site.client.command(job: open.id, .pause)
-        while try await site.client.workers().contains(where: { !$0.held.isEmpty }) {
-            try await Task.sleep(for: .milliseconds(5))
+        try await waitUntil("no worker holds a chunk") {
+            try await site.client.workers().allSatisfy { $0.held.isEmpty }
         }
         let openInput = try #require(open.input).id
         try makeOld(site)

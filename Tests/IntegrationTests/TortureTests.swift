@@ -7,7 +7,7 @@ import Testing
 
 /// A short `deploy/torture`: the same machinery, one round of faults, and one with full disks where
 /// small ones may be mounted.
-@Suite(.serialized, .timeLimit(.minutes(10))) struct TortureTests {
+@Suite(.serialized, .timeLimit(.minutes(10)), .processes) struct TortureTests {
     private static let script: String = {
         var root = URL(filePath: #filePath)
         for _ in 0..<3 { root.deleteLastPathComponent() }

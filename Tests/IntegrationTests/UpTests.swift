@@ -4,10 +4,11 @@
 import Foundation
 import Platform
 import Site
+import TestKit
 import Testing
 
 /// A whole site as `cairn up` runs it.
-@Suite(.serialized, .timeLimit(.minutes(4))) struct UpTests {
+@Suite(.serialized, .timeLimit(.minutes(4)), .processes) struct UpTests {
     private func pid(_ role: String, _ site: SmallSite) async throws -> Int32 {
         let found = try await site.run("status --json").objects.first {
             $0["role"] as? String == role && $0["state"] as? String == "running"

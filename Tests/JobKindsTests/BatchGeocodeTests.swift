@@ -106,7 +106,9 @@ private struct StageRunner {
     }
 
     /// A file of 600 rows in several encodings and with several separators, cut into three chunks.
-    @Test(arguments: [",", ";", "\t", "|"], ["utf-8", "mark", "latin", "little", "big", "bare"])
+    @Test(
+        .slow, arguments: [",", ";", "\t", "|"],
+        ["utf-8", "mark", "latin", "little", "big", "bare"])
     func `every encoding and separator gives the same product`(
         _ separator: String, _ encoding: String
     ) throws {

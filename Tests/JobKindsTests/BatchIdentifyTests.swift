@@ -165,7 +165,7 @@ private struct Runner {
         #expect(lines[3].error?.message.contains("Circle") == true)
     }
 
-    @Test func `what cannot be asked keeps its id and says what was expected`() throws {
+    @Test func `a query that cannot be read keeps its id and says what was expected`() throws {
         let (lines, _) = try identify(
             """
             {"id":"a","x":"one","y":2}
@@ -252,7 +252,7 @@ private struct Runner {
         #expect(lines.map { $0.answer?.sequence } == [sequence])
     }
 
-    @Test func `however many chunks, the product is that of one pass`() throws {
+    @Test func `the product of any number of chunks is that of one pass`() throws {
         let seed = UInt64.random(in: .min ... .max)
         var random = SeededGenerator(seed: seed)
         var (csv, json) = ("x,y\n", "")
@@ -310,7 +310,7 @@ private struct Runner {
             (["format": "xml"], "parameter 'format': expected jsonl or csv"),
             (["colour": "red"], nil),
         ] as [([String: String], String?)])
-    func `what cannot be asked is refused before the first query`(
+    func `parameters that make no sense are refused before the first query`(
         parameters: [String: String], message: String?
     ) throws {
         let failure = #expect(throws: Failure.self) {

@@ -79,7 +79,7 @@ import Testing
             ("{\"kind\":\"BatchGeocode\"}", ["onFailure": "shrug"], "stop or continue"),
             ("{\"kind\":\"BatchGeocode\"}", ["color": "red"], "onFailure"),
         ] as [(String, [String: String], String)])
-    func `what is wrong is named`(
+    func `a fault in a batch's list is named`(
         text: String, parameters: [String: String], sentence: String
     ) throws {
         let failure = #expect(throws: Failure.self) {
@@ -89,7 +89,7 @@ import Testing
         #expect(failure?.message.contains(sentence) == true, "\(failure as Any)")
     }
 
-    @Test func `no input and too many jobs are refused`() throws {
+    @Test func `a batch without input, or of too many jobs, is refused`() throws {
         let none = #expect(throws: Failure.self) { _ = try run(try context("plan", nil)) }
         #expect(none?.code == .invalidParameter)
         let line = "{\"kind\":\"BatchGeocode\"}\n"

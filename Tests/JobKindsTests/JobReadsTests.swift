@@ -72,9 +72,11 @@ import Testing
     }
 
     @Test(arguments: JobKindDescription.all)
-    func `what is checked is what the plan reads, whatever is left out, blank or misspelt`(
-        _ kind: JobKindDescription
-    ) throws {
+    func
+        `the services that are checked are those that the plan reads, whatever is left out or misspelt`(
+            _ kind: JobKindDescription
+        ) throws
+    {
         let files = try TestSite()
         defer { files.end() }
         let blobs = try Site(openingOrCreating: files.path).blobs
@@ -118,7 +120,7 @@ import Testing
         #expect(pasts([:], JobKind(rawValue: "Later")) == [.every])
     }
 
-    @Test func `what is not understood counts as everything`() {
+    @Test func `a parameter that is not understood counts as reading everything`() {
         func read(_ kind: JobKind, _ parameters: [String: String]) -> Set<
             JobKindDescription.Service
         > {

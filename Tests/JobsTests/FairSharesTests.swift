@@ -37,8 +37,8 @@ import Testing
 
     /// Over any stretch in which two parties have work, what they got by weight differs by at most
     /// one chunk's time each: the bound of start-time fair queueing.
-    @Test(arguments: 0..<8)
-    func `what two that have work got by weight differs by one chunk each`(block: Int) throws {
+    @Test(.slow, arguments: 0..<8)
+    func `the weighted shares of two actors with work differ by one chunk each`(block: Int) throws {
         for seed in UInt64(block * 10)..<UInt64(block * 10 + 10) {
             var random = SeededGenerator(seed: seed)
             var shares = FairShares()
@@ -113,7 +113,7 @@ import Testing
         #expect(zip(inOrder, [100, 200, 400]).allSatisfy { abs($0 - $1) <= 2 }, "\(inOrder)")
     }
 
-    @Test func `who comes back from a pause has saved nothing up`() {
+    @Test func `an actor that comes back from a pause has saved nothing up`() {
         var shares = FairShares()
         let (busy, idle) = (
             FairShares.Candidate(job: Self.jobID(1), actor: "busy", weight: 2),
@@ -126,7 +126,7 @@ import Testing
         #expect(served.filter { $0 == idle.job }.count <= 6)
     }
 
-    @Test func `nobody among none`() {
+    @Test func `no job is next among none`() {
         var shares = FairShares()
         let job = shares.next(among: [])
         #expect(job == nil)

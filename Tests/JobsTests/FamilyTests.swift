@@ -169,7 +169,7 @@ struct FamilySimulation {
 }
 
 @Suite struct FamilyTests {
-    @Test(arguments: 0..<6)
+    @Test(.slow, arguments: 0..<6)
     func `a parent ends with every sub-job done once, whatever crashes`(block: Int) throws {
         for seed in UInt64(block * 15)..<UInt64(block * 15 + 15) {
             var story = try FamilySimulation(seed: seed)
@@ -240,7 +240,9 @@ struct FamilySimulation {
         }
     }
 
-    @Test func `a pause of the parent reaches every sub-job and holds, a resume goes on`() throws {
+    @Test(.slow) func `a pause of the parent reaches every sub-job and holds, a resume goes on`()
+        throws
+    {
         var reached = 0
         for seed in UInt64(4_000)..<4_060 {
             var story = try FamilySimulation(seed: seed)

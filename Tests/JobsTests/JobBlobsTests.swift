@@ -110,7 +110,7 @@ import Testing
     }
 
     @Test(arguments: Seeds.chosen(40, from: 1))
-    func `what a job that is not over names is kept, and of others what was asked for`(
+    func `the blobs of an open job are kept, and of other jobs those asked for`(
         seed: UInt64
     ) throws {
         var story = Story(seed: seed)

@@ -143,8 +143,8 @@ struct JobSimulation {
 }
 
 @Suite struct JobSimulationTests {
-    @Test(arguments: 1...10)
-    func `whatever happens, every chunk is completed once and the job ends`(_ block: Int) throws {
+    @Test(.slow, arguments: 1...10)
+    func `every chunk is completed once and the job ends, whatever happens`(_ block: Int) throws {
         for seed in UInt64(block * 25)..<UInt64(block * 25 + 25) {
             var story = try JobSimulation(seed: seed)
             for _ in 0..<3_000 where !story.job.state.status.isTerminal { try story.step() }

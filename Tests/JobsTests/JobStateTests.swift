@@ -127,7 +127,7 @@ import Testing
         #expect(job.state.failure?.message.contains("3 worker processes") == true)
     }
 
-    @Test func `a released attempt counts against nobody`() throws {
+    @Test func `a released attempt does not count as lost`() throws {
         var job = try JobFixture()
         for number in 1...10 {
             let attempt = try job.lease(0)
@@ -201,7 +201,7 @@ import Testing
         #expect(job.state.description.endedAt == job.now)
     }
 
-    @Test func `a job nobody works on is cancelled at once`() throws {
+    @Test func `a job without a running chunk is cancelled at once`() throws {
         var job = try JobFixture()
         let events = try job.perform(.command(.cancel, id: UUID()))
         #expect(events == [.cancelRequested(JobCancelRequested()), .cancelled(JobCancelled())])

@@ -13,7 +13,7 @@ import Testing
     private var stall: Int64 { 60 * second }
     private var grace: Int64 { 10 * second }
 
-    @Test func `a chunk of twenty-four hours runs once`() throws {
+    @Test(.slow) func `a chunk of twenty-four hours runs once`() throws {
         var job = try JobFixture()
         try job.plan(rows: 1)
         let attempt = try job.lease(1)

@@ -72,7 +72,9 @@ import Testing
         }
     }
 
-    @Test func `whatever network, clocks, disk and processes do, log and state agree`() throws {
+    @Test(.slow) func `log and state agree, whatever network, clocks, disk and processes do`()
+        throws
+    {
         var counts: [String: Int] = [:]
         let seeds = Seeds.chosen(150)
         for seed in seeds {

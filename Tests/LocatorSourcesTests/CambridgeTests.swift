@@ -21,7 +21,7 @@ import Testing
         ).locator
     }
 
-    @Test func `addresses interpolated along centrelines are near their parcels`() throws {
+    @Test(.slow) func `addresses interpolated along centrelines are near their parcels`() throws {
         guard let addresses = try CambridgeAddresses(), let locator = try Self.shared.get() else {
             return
         }

@@ -75,7 +75,7 @@ import Testing
     }
 
     @Test(arguments: [1, 2, 3] as [UInt64])
-    func `what is typed so far suggests the crossings that there are, and no other`(
+    func `typed text suggests the crossings that there are, and no other`(
         _ seed: UInt64
     ) throws {
         var random = SeededGenerator(seed: seed)
@@ -164,7 +164,9 @@ import Testing
         #expect(nearest.first?.hasPrefix("Cedar Street & Fourth Avenue") == true)
     }
 
-    @Test func `what is no crossing yet suggests none, and a forged key is passed over`() throws {
+    @Test func `text that is no crossing yet suggests none, and a forged key is passed over`()
+        throws
+    {
         let locator = try Self.grid.get()
         for text in [
             "& Fir", "Alder Street &", "Alder Street & ", "& &", "Alder Street & F",

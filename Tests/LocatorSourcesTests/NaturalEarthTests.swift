@@ -108,7 +108,7 @@ import Testing
         return WKB.polygon([ring])
     }
 
-    @Test(arguments: ["50m", "110m"]) func `near borders reverse stays in its country`(
+    @Test(.slow, arguments: ["50m", "110m"]) func `near borders reverse stays in its country`(
         _ scale: String
     ) throws {
         let file = "ne/\(scale)/ne_\(scale)_admin_0_countries.geojson.gz"

@@ -50,9 +50,11 @@ import Testing
         return Double(bitPattern: bits)
     }
 
-    @Test(arguments: [
-        ("baltimore", ["city=Baltimore", "country=US"]), ("andorra-2025", ["country=AD"]),
-    ])
+    @Test(
+        .slow,
+        arguments: [
+            ("baltimore", ["city=Baltimore", "country=US"]), ("andorra-2025", ["country=AD"]),
+        ])
     func `addresses of an extract are found by their own texts`(
         _ name: String, _ constants: [String]
     ) throws {

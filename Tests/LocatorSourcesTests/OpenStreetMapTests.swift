@@ -79,7 +79,7 @@ import Testing
     private static let postcode = #"<tag k="addr:postcode" v="12345"/>"#
 
     @Test(arguments: [(city + postcode, postcode), (city, ""), (postcode, "")])
-    func `of two houses of one address the answer is the one that says more`(
+    func `the answer for two houses of one address is the one with more details`(
         _ more: String, _ less: String
     ) throws {
         func house(_ id: Int, _ longitude: Double, _ tags: String) -> String {
@@ -284,7 +284,7 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: directory).isEmpty)
     }
 
-    @Test func `an extract out of order is the same as in order`() throws {
+    @Test(.slow) func `an extract out of order is the same as in order`() throws {
         guard let sorted = SharedData.path("osm/columbus_oh_sorted.osm.pbf"),
             let unsorted = SharedData.path("osm/columbus_oh_unsorted.osm.pbf")
         else { return }

@@ -67,10 +67,12 @@ import Testing
         return words.map { String($0) }.joined(separator: " ")
     }
 
-    @Test(arguments: [
-        ("baltimore", "US", "Baltimore"), ("andorra-2025", "AD", ""),
-        ("monaco-2021", "MC", "Monaco"),
-    ])
+    @Test(
+        .slow,
+        arguments: [
+            ("baltimore", "US", "Baltimore"), ("andorra-2025", "AD", ""),
+            ("monaco-2021", "MC", "Monaco"),
+        ])
     func `points of interest are found as people write them`(
         _ name: String, _ country: String, _ town: String
     ) throws {

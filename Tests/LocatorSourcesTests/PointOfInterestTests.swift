@@ -82,7 +82,9 @@ import Testing
         "Hotel Plaza", "hotel plaza mittelstadt", "mittelstadt hotel plaza", "Hôtel de la Place",
         "Plaza Haus Mittelstadt Land", "Hotl Plaza, Mittelstadt", "Hotel Plaza, Mitelstadt",
     ])
-    func `every name, town and slip finds it`(_ text: String) throws {
+    func `a point of interest is found by each of its names, with its town, and with a slip`(
+        _ text: String
+    ) throws {
         let found = try points(text)
         #expect(found.contains { $0.location == Coordinate(x: 10.002, y: 50.002) })
         if text.lowercased().contains("it") {
@@ -102,7 +104,7 @@ import Testing
         }
     }
 
-    @Test func `it is never before a town of its name, however near`() throws {
+    @Test func `a point of interest never comes before a town of its name, however near`() throws {
         let here = Coordinate(x: 10.01, y: 50.01)
         let found = try locator().geocode(
             GeocodeRequest(singleLine: "Hochdorf", location: here)
@@ -115,7 +117,7 @@ import Testing
         #expect(keys.map(\.text).contains("Hochdorf, Mittelstadt, Land"))
     }
 
-    @Test func `its address is an address still`() throws {
+    @Test func `the address of a point of interest is found as an address still`() throws {
         let house = try #require(try locator().first("Lange Gasse 4, Mittelstadt"))
         #expect(house.text("Addr_type") == "PointAddress")
         #expect(house.location == Coordinate(x: 10.002, y: 50.002))
@@ -158,7 +160,7 @@ import Testing
         }
     }
 
-    @Test func `reverse finds it where it is asked for only`() throws {
+    @Test func `reverse finds a point of interest only where it is asked for`() throws {
         func reverse(_ types: [String]?) throws -> String? {
             var request = ReverseGeocodeRequest(
                 location: Coordinate(x: 10.0401, y: 50.0401), maxDistanceMeters: 50_000)
@@ -190,7 +192,7 @@ import Testing
         #expect(other.location == Coordinate(x: 10.501, y: 50.301))
     }
 
-    @Test func `the same extract gives the same file`() throws {
+    @Test func `the same extract gives the same locator`() throws {
         let again = try Scratch.build([try Scratch.file(Self.extract, "points.osm")], constants: [])
         #expect(again.built.id == (try Self.built.get().built.id))
     }
@@ -220,7 +222,7 @@ import Testing
         #expect(found.score >= 95, "\(text): \(found.score)")
     }
 
-    @Test func `without its kind a name is found, but is not certain`() throws {
+    @Test func `a point of interest is found without its kind, but is not certain`() throws {
         let found = try #require(try points("Plaza").first)
         #expect(found.text("PlaceName") == "Hotel Plaza")
         #expect(found.score < 100)

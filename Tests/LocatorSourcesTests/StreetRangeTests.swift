@@ -92,7 +92,9 @@ import Testing
         ("110 1/2 Alder Street Gridham", "110 1/2", 110),
         ("Alder Street 110, Gridham", "110", 110),
     ])
-    func `what follows a number is kept`(_ text: String, _ label: String, _ place: Int) throws {
+    func `letters and fractions that follow a house number are kept`(
+        _ text: String, _ label: String, _ place: Int
+    ) throws {
         let (_, locator) = try Self.shared.get()
         let found = try #require(try locator.first(text))
         #expect(found.text("Addr_type") == "StreetAddress")
@@ -175,7 +177,7 @@ import Testing
         #expect(found.meters(to: expected(Self.city.segments[4], 150, isLeft: true)) < 0.2)
     }
 
-    @Test func `the same sources give the same bytes, and gzip the same`() throws {
+    @Test func `the same streets give the same locator, gzip or not`() throws {
         let plain = try Scratch.file(Self.city.geoJSON, "city.geojson")
         let packed = try Scratch.file(Self.city.geoJSON, "city.geojson")
         let process = Process()
@@ -206,7 +208,7 @@ import Testing
         }
     }
 
-    @Test func `what cannot be used is counted, with its reason`() throws {
+    @Test func `a range that cannot be used is counted, with its reason`() throws {
         let line = [GridCity.location(0, 0), GridCity.location(100, 0)]
         func fields(_ street: String?, _ from: String?, _ to: String?) -> [String: String?] {
             [

@@ -145,7 +145,7 @@ import Testing
         "ZIPL": "10001", "ZIPR": "10001",
     ]
 
-    @Test func `heights and measures are passed over`() throws {
+    @Test func `heights and measures of a vector file do not change its locator`() throws {
         let line = [GridCity.location(0, 0), GridCity.location(50, 0), GridCity.location(100, 0)]
         let plain = try Scratch.file(
             GeoJSON.collection([GeoJSON.line(line, Self.lineFields)]), "plain.geojson")

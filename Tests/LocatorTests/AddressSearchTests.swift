@@ -12,7 +12,7 @@ import Testing
 
 /// The result of the search, which examines few streets, against one that examines all.
 @Suite struct AddressSearchTests {
-    @Test func `no street that is not read would have been better`() throws {
+    @Test func `an address search reads every street that could be better`() throws {
         let (built, path) = try Scratch.build([AddressSample.shared.table], suffix: "csv")
         let mapped = try MappedFile(path: path)
         var random = SeededGenerator(seed: 41)

@@ -253,7 +253,8 @@ import Testing
         ("12 avenue du general leclerc charle ville mezieres", "12 Avenue du Général Leclerc"),
         ("12 avenue general general leclerc charlevile mezieres", "12 Avenue du Général Leclerc"),
     ])
-    func `what people write is understood`(_ text: String, _ expected: String) throws {
+    func `addresses as people write them are understood`(_ text: String, _ expected: String) throws
+    {
         let locator = try Scratch.locator([Self.town], suffix: "csv")
         let found = try locator.geocode(GeocodeRequest(singleLine: text)).candidates.first
         #expect(found?.text("ShortLabel") == expected)
@@ -277,7 +278,7 @@ import Testing
         }
     }
 
-    @Test func `a street that nobody knows leads to the town, not to another street`() throws {
+    @Test func `an unknown street leads to the town, not to another street`() throws {
         let places = """
             id\tname\tlatitude\tlongitude\tcountry\tpopulation
             1\tParis\t48.85\t2.35\tFR\t2138551

@@ -8,7 +8,7 @@ import TestKit
 import Testing
 
 @Suite struct BadInputTests {
-    @Test(arguments: ["", " ", "\n\t", "!!!", "\u{0}", "‏", "💥", ",,,"])
+    @Test(.slow, arguments: ["", " ", "\n\t", "!!!", "\u{0}", "‏", "💥", ",,,"])
     func `a text without letters is refused in a sentence`(text: String) throws {
         #expect {
             try Sample.locator().geocode(GeocodeRequest(singleLine: text))
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test func `numbers out of range are refused in a sentence`() throws {
+    @Test func `a request's numbers out of range are refused in a sentence`() throws {
         let locator = try Sample.locator()
         for request in [
             GeocodeRequest(singleLine: "Paris", maxLocations: 0),

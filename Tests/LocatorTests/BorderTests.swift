@@ -96,7 +96,7 @@ import Testing
         #expect(try BorderSample.build([places], areas).built.id == first.id)
     }
 
-    @Test func `what has no code gets that of its area; a code of its own stays`() throws {
+    @Test func `a place without a code gets that of its area; a code of its own stays`() throws {
         let places = BorderSample.gazetteer([
             (1, "Bare", 10.3, 40.3, "", ""), (2, "Own", 10.4, 40.4, "QA", ""),
         ])
@@ -163,7 +163,7 @@ import Testing
         #expect(try locator.near(9.02, 40.001)?.text("City") == "Offshore")
     }
 
-    @Test func `within the accuracy of a border the nearest counts`() throws {
+    @Test func `the nearest place counts within the accuracy of a border`() throws {
         let places = BorderSample.gazetteer([
             (1, "Alba", 9.999, 40.5, "QA", ""), (2, "Bero", 10.3, 40.5, "QB", ""),
         ])

@@ -112,7 +112,7 @@ import Testing
         "48.8584, 2.2945", "48°51'30\"N 2°17'40\"E", "N 48 51.5 E 2 17.6", "2.2945E 48.8584N",
         "31U 448251 5411932", "31UDQ4825111932", "31U DQ 48251 11932",
     ])
-    func `the same place in Paris`(text: String) throws {
+    func `every notation of a position in Paris gives the same place`(text: String) throws {
         let answer = try Sample.locator().geocode(GeocodeRequest(singleLine: text))
         let candidate = try #require(answer.candidates.first)
         #expect(answer.candidates.count == 1)
@@ -128,7 +128,7 @@ import Testing
         "31UDQ482511193", "31C 448251 5411932", "nan, nan", "inf, 1.0", "48.5' 2.5'", "°'\"N°'\"E",
         "48.5,, 2.5", "", "N E", String(repeating: "4", count: 79), "99999999999999999999.1, 2.2",
     ])
-    func `what is none is no coordinate`(text: String) {
+    func `text that is no coordinate is not taken for one`(text: String) {
         #expect(location(text) == nil)
     }
 

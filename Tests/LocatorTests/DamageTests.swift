@@ -137,8 +137,10 @@ import Testing
         return [.corrupt, .newerVersion].contains(failure.code) && failure.message.contains(path)
     }
 
-    @Test(arguments: Contents.allCases)
-    func `every flipped bit is found, and the file named`(_ contents: Contents) throws {
+    @Test(.slow, arguments: Contents.allCases)
+    func `every flipped bit of a locator file is found, and the file named`(_ contents: Contents)
+        throws
+    {
         let (id, whole) = try bytes(contents)
         let path = Scratch.directory("flip") + "/locator.bin"
         // All of the header, and of the larger file every seventh byte after it.
@@ -163,8 +165,8 @@ import Testing
         #expect(try open(whole, id, at: path).placeCount == placeCounts[contents] ?? 13)
     }
 
-    @Test(arguments: Contents.allCases)
-    func `every cut is found`(_ contents: Contents) throws {
+    @Test(.slow, arguments: Contents.allCases)
+    func `a locator file that is cut short is refused`(_ contents: Contents) throws {
         let (id, whole) = try bytes(contents)
         let path = Scratch.directory("cut") + "/locator.bin"
         try Data(whole).write(to: URL(filePath: path))
@@ -206,7 +208,7 @@ import Testing
     }
 
     /// Checksums stop accidents; these files have right checksums and wrong contents.
-    @Test(arguments: Contents.allCases)
+    @Test(.slow, arguments: Contents.allCases)
     func `forged contents are refused or answer something, never trap`(
         _ contents: Contents
     ) throws {

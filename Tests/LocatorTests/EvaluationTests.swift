@@ -86,7 +86,7 @@ import Testing
         #expect(Double(passed) / Double(examples.count) >= 0.93)
     }
 
-    @Test func `all examples pass, and French addresses in every writing`() throws {
+    @Test(.slow) func `all examples pass, and French addresses in every writing`() throws {
         let tables = ["08", "12", "23", "90"].compactMap {
             SharedData.path("addresses_fr/bano-\($0).csv.gz")
         }

@@ -58,7 +58,7 @@ import Testing
         #expect(explanation.words.contains { $0.meaning == .region && $0.name == "Texas" })
     }
 
-    @Test func `nothing is explained unless asked`() throws {
+    @Test func `an answer is explained only when that is asked for`() throws {
         let found = try Sample.locator().geocode(GeocodeRequest(singleLine: "Paris")).candidates
         #expect(found.allSatisfy { $0.explanation == nil })
     }

@@ -81,7 +81,7 @@ import Testing
         #expect(source.attribution == "GeoNames, CC BY 4.0")
     }
 
-    @Test func `what is no code of a language is refused in a sentence`() throws {
+    @Test func `text that is no code of a language is refused in a sentence`() throws {
         let locator = try Scratch.locator(Tiny.all)
         for text in ["german", "d", "de;drop", "12"] {
             #expect {

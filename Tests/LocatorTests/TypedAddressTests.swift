@@ -77,7 +77,7 @@ import Testing
         "Accounts Department, 12 Lincoln St, Springfield PA 19064",
         "John Smith 12 Lincoln Street, Springfield", "Attn Ms Oak, 12 Lincoln Street, Springfield",
     ])
-    func `what stands before a whole address costs little`(_ text: String) throws {
+    func `words before a whole address cost little`(_ text: String) throws {
         let found = try #require(try first(text))
         #expect(found.text("AddNum") == "12" && found.text("StName") == "Lincoln Street")
         #expect((85..<100).contains(found.score), "\(found.score)")

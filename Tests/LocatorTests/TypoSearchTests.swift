@@ -41,7 +41,7 @@ import Testing
             })
     }
 
-    @Test(arguments: [1, 2])
+    @Test(.slow, arguments: [1, 2])
     func `the walk finds exactly what comparing with every name finds`(limit: Int) throws {
         var random = SeededGenerator(seed: UInt64(7 + limit))
         print("seed \(random.seed)")
@@ -73,7 +73,7 @@ import Testing
         #expect(built.placeCount >= 3_000)
     }
 
-    @Test(arguments: 0...TypoSearch.mostErrors)
+    @Test(.slow, arguments: 0...TypoSearch.mostErrors)
     func `errors between two texts are those of the whole table, up to the limit`(limit: Int) {
         var random = SeededGenerator(seed: UInt64(40 + limit))
         print("seed \(random.seed)")

@@ -144,7 +144,9 @@ import Testing
         ("Springfield Clark County", 2), ("Springfield, Clark Co.", 2),
         ("Springfield, Clark County, OH, USA", 2), ("Miami, Hollywood", 3),
     ])
-    func `they explain what lies in their region`(text: String, id: Int64) throws {
+    func `divisions without a place explain the towns of their region`(text: String, id: Int64)
+        throws
+    {
         let locator = try locator(places: Self.unknown)
         var request = GeocodeRequest(singleLine: text)
         request.explain = true
@@ -154,7 +156,7 @@ import Testing
         #expect(first.explanation?.words.contains { $0.meaning == .subregion } == true)
     }
 
-    @Test func `they are no answer, and no suggestion`() throws {
+    @Test func `divisions without a place are no answer, and no suggestion`() throws {
         let locator = try locator(places: Self.unknown)
         for text in ["Greene County", "Clark County"] {
             #expect(try locator.geocode(GeocodeRequest(singleLine: text)).candidates.isEmpty)
@@ -188,8 +190,7 @@ import Testing
         #expect(greene.map { $0.text("Type") } == ["County"])
     }
 
-    @Test func `one that is known to lie in a division comes before a larger one that may`() throws
-    {
+    @Test func `a town known to lie in a division comes before a larger one that may`() throws {
         let locator = try Scratch.locator([
             """
             code\tcode3\tname

@@ -5,17 +5,20 @@ import CairnClient
 import CairnModel
 import Foundation
 import Site
+import TestKit
 import Testing
 
 /// The real process, killed while it archives.
-@Suite(.serialized, .timeLimit(.minutes(3))) struct ArchiveProcessTests {
+@Suite(.serialized, .timeLimit(.minutes(3)), .processes) struct ArchiveProcessTests {
     let scratch: ScratchSite
     init() throws { scratch = try ScratchSite() }
 
-    @Test(arguments: [
-        "log.afterArchiveBeforeFloor:kill", "log.afterFloor:kill", "log.whileEvicting:kill@2",
-    ])
-    func `killed while it archives, it holds every event and ends with the archive`(
+    @Test(
+        .slow,
+        arguments: [
+            "log.afterArchiveBeforeFloor:kill", "log.afterFloor:kill", "log.whileEvicting:kill@2",
+        ])
+    func `a log killed while it archives holds every event and ends with the archive`(
         point: String
     ) async throws {
         let client = try LogClient(scratch.site)

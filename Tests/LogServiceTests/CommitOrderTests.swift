@@ -18,7 +18,7 @@ import Testing
 
     /// Each append expects the one before it, and the epoch of the claim before it, though none
     /// waits: one that overtakes another, or is overtaken, is refused.
-    @Test(arguments: [1, 2] as [UInt64])
+    @Test(.slow, arguments: [1, 2] as [UInt64])
     func `appends of any size and form and claims are done in the order in which they come`(
         seed: UInt64
     ) async throws {

@@ -9,6 +9,7 @@ import LogService
 import Logging
 import Site
 import Synchronization
+import TestKit
 import Testing
 
 /// A site in a directory that goes away with the test.
@@ -68,21 +69,10 @@ final class Handled: Sendable {
         }
     }
 
-    /// Waits until everything up to a position has been handled; false after 20 s.
+    /// Waits until everything up to a position has been handled; false where that takes too long.
     func reached(_ position: Int64) async -> Bool {
         await eventually { self.position >= position }
     }
-}
-
-/// Asks again every 5 ms until the answer is yes; false after the limit.
-func eventually(within limit: Duration = .seconds(60), _ condition: () async -> Bool) async -> Bool
-{
-    let deadline = ContinuousClock.now + limit
-    while ContinuousClock.now < deadline {
-        if await condition() { return true }
-        try? await Task.sleep(for: .milliseconds(5))
-    }
-    return false
 }
 
 func newEvent(_ text: String = "x", id: UUID = UUID(), type: String = "test.happened") -> NewEvent {

@@ -6,10 +6,11 @@ import CairnModel
 import EventLog
 import Foundation
 import Site
+import TestKit
 import Testing
 
 /// A disk that is really full; needs the right to mount one, and prints a line without it.
-@Suite(.timeLimit(.minutes(2))) struct FullDiskTests {
+@Suite(.timeLimit(.minutes(2)), .processes) struct FullDiskTests {
     let scratch: ScratchSite
     init() throws { scratch = try ScratchSite() }
 
@@ -23,7 +24,8 @@ import Testing
         return process.terminationStatus == 0
     }
 
-    @Test func `on a full disk appends are refused, reads go on, and space is all it takes`()
+    @Test
+    func `a log on a full disk refuses appends, answers reads, and goes on once there is space`()
         async throws
     {
         let folder = scratch.site.logDirectory

@@ -110,7 +110,9 @@ import Testing
         return calls
     }
 
-    @Test func `each caller has the result that separate appends would have given`() async throws {
+    @Test(.slow) func `each caller has the result that separate appends would have given`()
+        async throws
+    {
         let running = try RunningLog(scratch.site)
         defer { running.stop() }
         let client = try await client()
@@ -155,7 +157,7 @@ import Testing
         #expect(accepted.allSatisfy { times[$0.result.firstPosition] == $0.result.recordedAt })
     }
 
-    @Test(arguments: [false, true], [1, 5])
+    @Test(.processes, arguments: [false, true], [1, 5])
     func `a log that is away is no result for those who wait and those who cannot`(
         isWaiting: Bool, seconds: Int
     ) async throws {
@@ -193,7 +195,8 @@ import Testing
         #expect(positions.sorted() == Array(2...3_001))
     }
 
-    @Test func `what comes while sixteen messages are under way goes as soon as it fills one`()
+    @Test(.processes)
+    func `appends made while sixteen messages are under way go as soon as they fill one`()
         async throws
     {
         let logd = try LogdProcess(scratch.site)
@@ -209,7 +212,7 @@ import Testing
                 try await client.log.append([newEvent()], to: name, expected: .any).firstPosition
             }
         }
-        #expect(await eventually { client.bus.statistics.sentCount == sent + 26 })
+        #expect(await eventually { client.bus.statistics.sentCount >= sent + 26 })
         logd.signal(SIGCONT)
 
         var positions: [Int64] = []
@@ -218,7 +221,9 @@ import Testing
         #expect(client.bus.statistics.sentCount == sent + 27)
     }
 
-    @Test func `appends that are repeated together have their own results`() async throws {
+    @Test(.processes) func `appends that are repeated together have their own results`()
+        async throws
+    {
         let logd = try LogdProcess(scratch.site)
         let client = try await client()
         let name = try stream("job-any")
@@ -232,13 +237,13 @@ import Testing
         let others = (0..<16).map { _ in
             Task { try await client.log.append([newEvent()], to: name, expected: .any) }
         }
-        #expect(await eventually { client.bus.statistics.sentCount == sent + 16 })
+        #expect(await eventually { client.bus.statistics.sentCount >= sent + 16 })
 
         // At once, so in order: a full message.
         let again = events.map { event in
             Task.immediate { try await client.log.append([event], to: name, expected: .any) }
         }
-        #expect(await eventually { client.bus.statistics.sentCount == sent + 17 })
+        #expect(await eventually { client.bus.statistics.sentCount >= sent + 17 })
         logd.signal(SIGCONT)
 
         for (call, result) in zip(again, results) {
@@ -250,7 +255,8 @@ import Testing
         for call in others { _ = try await call.value }
     }
 
-    @Test func `who gives up while others' appends are under way has appended nothing`()
+    @Test(.processes)
+    func `a caller that gives up while other appends are under way has appended nothing`()
         async throws
     {
         let logd = try LogdProcess(scratch.site)
@@ -261,7 +267,7 @@ import Testing
         let first = (0..<16).map { _ in
             Task { try await client.log.append([newEvent()], to: name, expected: .any) }
         }
-        #expect(await eventually { client.bus.statistics.sentCount == sent + 16 })
+        #expect(await eventually { client.bus.statistics.sentCount >= sent + 16 })
 
         let last = Task { try await client.log.append([newEvent()], to: name, expected: .any) }
         last.cancel()

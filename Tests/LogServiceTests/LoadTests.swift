@@ -7,6 +7,7 @@ import CairnModel
 import Foundation
 import Site
 import Synchronization
+import TestKit
 import Testing
 
 /// More than fits, faster than one can follow.
@@ -59,7 +60,8 @@ import Testing
     private static let floodCount =
         ProcessInfo.processInfo.environment["CAIRN_FLOOD"].flatMap { Int($0) } ?? 20_000
 
-    @Test func `fast, slow, late and frozen subscribers get every event while the log stays small`()
+    @Test(.processes)
+    func `fast, slow, late and frozen subscribers get every event while the log stays small`()
         async throws
     {
         let rounds = Self.floodCount / 100
@@ -79,9 +81,11 @@ import Testing
                 })
         }
         let thaw = AsyncStream.makeStream(of: Never.self)
+        let steps = AsyncStream.makeStream(of: Void.self)
         try subscribe(0)
-        try subscribe(1) { try? await Task.sleep(for: .milliseconds(100)) }
-        // It reads the first events, and blocks until the flood is over.
+        // It takes one page for ten that are appended, until the flood is over.
+        try subscribe(1) { for await _ in steps.stream { break } }
+        // It takes what comes first, and stands still until the flood is over.
         try subscribe(3) { for await _ in thaw.stream {} }
         var before = 0
         for round in 0..<rounds {
@@ -90,10 +94,12 @@ import Testing
                 expected: .any, timeout: .seconds(30))
             if round == rounds / 4 { before = try memory(of: logd) }
             if round == rounds / 2 { try subscribe(2) }
+            if round % 10 == 0 { steps.continuation.yield() }
         }
         let after = try memory(of: logd)
         #expect(handled[3].position == 0)
         thaw.continuation.finish()
+        steps.continuation.finish()
 
         let last = Int64(rounds * 100)
         for target in handled {

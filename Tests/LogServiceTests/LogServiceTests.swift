@@ -7,6 +7,7 @@ import CairnModel
 import Foundation
 import LogService
 import Site
+import TestKit
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct LogServiceTests {
@@ -43,7 +44,7 @@ import Testing
         try RunningLog(fresh.site).stop()
     }
 
-    @Test func `what is appended can be read back, in order, by stream and by category`()
+    @Test func `appended events are read back in order, by stream and by category`()
         async throws
     {
         let (map, job) = (try stream("map-a"), try stream("job-b"))
@@ -86,7 +87,8 @@ import Testing
         running.stop()
     }
 
-    @Test func `stopped and started again in one process, it goes on where it was`() async throws {
+    @Test func `a log stopped and started again in one process goes on where it was`() async throws
+    {
         let name = try stream("map-a")
         try await client.log.append([newEvent("1")], to: name, expected: .noStream)
         running.stop()

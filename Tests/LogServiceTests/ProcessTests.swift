@@ -29,7 +29,7 @@ private final class Acknowledged: Sendable {
 }
 
 /// The real process, killed and stopped.
-@Suite(.serialized, .timeLimit(.minutes(3))) struct ProcessTests {
+@Suite(.serialized, .timeLimit(.minutes(3)), .processes) struct ProcessTests {
     let scratch: ScratchSite
     init() throws { scratch = try ScratchSite() }
 
@@ -137,8 +137,7 @@ private final class Acknowledged: Sendable {
     }
 
     /// The disk is played by a pipe at which each commit waits.
-    @Test func `after a commit that took long, one that takes long holds up no read`() async throws
-    {
+    @Test func `a second slow commit in a row holds up no read`() async throws {
         let gate = try Gate(scratch.site.path + "/gate")
         let logd = try LogdProcess(scratch.site, failpoint: "log.duringCommit:hold=\(gate.path)")
         defer { logd.kill() }
@@ -178,7 +177,7 @@ private final class Acknowledged: Sendable {
                 "one of trace, debug, info, notice, warning, error, critical"
             ),
         ])
-    func `what the environment says and is wrong is named`(
+    func `a wrong value in the environment is named`(
         name: String, text: String, expected: String
     ) throws {
         let logd = try LogdProcess(scratch.site, variables: [name: text])
@@ -190,11 +189,12 @@ private final class Acknowledged: Sendable {
     }
 
     @Test(
+        .slow,
         arguments: [
             nil, "log.beforeCommit:kill@40", "log.afterCommitBeforeReply:kill@40",
             "log.afterPublishBeforeReply:kill@40",
         ] as [String?])
-    func `killed again and again, it loses nothing it acknowledged and doubles nothing`(
+    func `a log killed again and again loses nothing it acknowledged and doubles nothing`(
         failpoint: String?
     ) async throws {
         let acknowledged = Acknowledged()
@@ -260,7 +260,7 @@ private final class Acknowledged: Sendable {
         #expect(result.firstPosition == 2)
     }
 
-    @Test func `asked to end under load, it answers what it committed and ends with status 0`()
+    @Test func `a log asked to end under load answers what it committed and ends with status 0`()
         async throws
     {
         let acknowledged = Acknowledged()
@@ -291,7 +291,7 @@ private final class Acknowledged: Sendable {
         try check(acknowledged)
     }
 
-    @Test func `a second signal ends it at once`() async throws {
+    @Test func `a second signal ends the log at once`() async throws {
         let client = try LogClient(scratch.site)
         // With nothing to do the orderly end may come before the second signal is seen; not always.
         for _ in 0..<50 {
@@ -309,7 +309,7 @@ private final class Acknowledged: Sendable {
         Issue.record("a second signal never ended it")
     }
 
-    @Test func `a subscriber without a log says so, and recovers by itself`() async throws {
+    @Test(.slow) func `a subscriber without a log says so, and recovers by itself`() async throws {
         let client = try LogClient(scratch.site)
         let handled = Handled()
         let subscription = try LogSubscription(

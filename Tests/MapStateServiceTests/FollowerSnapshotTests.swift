@@ -123,7 +123,7 @@ enum SnapshotFolder: String, CaseIterable {
         }
     }
 
-    @Test(arguments: SnapshotFolder.allCases, Seeds.chosen(1, from: 11))
+    @Test(.slow, arguments: SnapshotFolder.allCases, Seeds.chosen(1, from: 11))
     func `a follower knows the same maps wherever it began, and reads only what came after`(
         folder: SnapshotFolder, seed: UInt64
     ) async throws {
@@ -168,8 +168,8 @@ enum SnapshotFolder: String, CaseIterable {
         #expect(try later.hash() == live.hash())
     }
 
-    @Test(arguments: SnapshotFolder.allCases, Seeds.chosen(1, from: 21))
-    func `what is said of the past is what the whole log says`(
+    @Test(.slow, arguments: SnapshotFolder.allCases, Seeds.chosen(1, from: 21))
+    func `a past state from snapshots is that of the whole log`(
         folder: SnapshotFolder, seed: UInt64
     ) async throws {
         defer { running.end() }
@@ -222,7 +222,7 @@ enum SnapshotFolder: String, CaseIterable {
         #expect(try await follower.position(of: .time(early), reading: read) == 0)
     }
 
-    @Test
+    @Test(.slow)
     func `a question about the past reads from the snapshot before it on, the next one nothing`()
         async throws
     {
@@ -326,7 +326,8 @@ enum SnapshotFolder: String, CaseIterable {
         #expect(follower.isStale)
     }
 
-    @Test func `a service that has to fold a long log writes states down on the way`() async throws
+    @Test(.slow) func `a service that has to fold a long log writes states down on the way`()
+        async throws
     {
         defer { running.end() }
         var story = SiteStory(seed: 41)
@@ -340,7 +341,7 @@ enum SnapshotFolder: String, CaseIterable {
         let client = CairnClient(sharing: running.bus, patience: .seconds(60))
         #expect(try await client.stateHash(of: .mapState).sequence > 0)
         // The background write completes in a moment.
-        while running.store.names().isEmpty { try await Task.sleep(for: .milliseconds(5)) }
+        try await waitUntil("a snapshot is written") { !running.store.names().isEmpty }
         service.stop()
         _ = await work.result
         bus.stop()

@@ -23,7 +23,7 @@ extension FollowerSnapshotTests {
         return try MapHistory(reading: log, from: snapshots, pageSize: pageSize)
     }
 
-    @Test(arguments: SnapshotFolder.allCases, Seeds.chosen(1, from: 31))
+    @Test(.slow, arguments: SnapshotFolder.allCases, Seeds.chosen(1, from: 31))
     func `a history of the file begins at snapshots and says what the whole log says`(
         folder: SnapshotFolder, seed: UInt64
     ) async throws {
@@ -67,7 +67,8 @@ extension FollowerSnapshotTests {
         #expect(Set(said).count == said.count)
     }
 
-    @Test func `a question to the file reads from the snapshot before it on, the next one nothing`()
+    @Test(.slow)
+    func `a question to the file reads from the snapshot before it on, the next one nothing`()
         async throws
     {
         defer { running.end() }

@@ -6,7 +6,7 @@ import Testing
 @testable import MapStateService
 
 @Suite struct InboxTests {
-    @Test func `one wake-up waits, however many come while a log is away`() {
+    @Test func `an inbox holds one wake-up, however many come while a log is away`() {
         let inbox = Inbox()
         for _ in 0..<1_000 { inbox.wake() }
 

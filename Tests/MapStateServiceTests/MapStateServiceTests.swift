@@ -12,6 +12,7 @@ import Logging
 import MapState
 import MapStateService
 import Site
+import TestKit
 import Testing
 
 /// A site in a temporary directory, with its log and map state as they run in their processes.
@@ -84,15 +85,12 @@ private final class RunningSite {
 
     /// Waits until a layer is loaded or has failed.
     func settled(_ layer: LayerID, in map: MapName) async throws -> LayerDescription {
-        for _ in 0..<2000 {
-            if let found = try await folded().layer(layer, in: map),
-                found.loadStatus == .loaded || found.loadStatus == .failedToLoad
-            {
-                return found
-            }
-            try await Task.sleep(for: .milliseconds(5))
+        var found: LayerDescription?
+        try await waitUntil("layer \(layer) is loaded or has failed") {
+            found = try await folded().layer(layer, in: map)
+            return found?.loadStatus == .loaded || found?.loadStatus == .failedToLoad
         }
-        throw Failure(.timedOut, "layer \(layer) did not settle")
+        return try #require(found)
     }
 
     /// A dataset of two points in Lambert-93.
@@ -176,8 +174,8 @@ private final class RunningSite {
 
             let retried = try await client.command(map: world, .retryLoad(layer: 0))
 
-            for _ in 0..<2000 where try await running.records().count < 6 {
-                try await Task.sleep(for: .milliseconds(5))
+            try await waitUntil("the log has six map events") {
+                try await running.records().count >= 6
             }
             let records = try await running.records()
             #expect(records[4].globalPosition == retried.sequence)
@@ -260,7 +258,7 @@ private final class RunningSite {
         }
     }
 
-    @Test func `nobody else can write maps, until he takes over; then the service ends`()
+    @Test func `a second writer of maps is refused until it takes over; then the service ends`()
         async throws
     {
         try await run {
@@ -329,7 +327,7 @@ private final class RunningSite {
         }
     }
 
-    @Test func `a reader reads its own writes, and any moment before them`() async throws {
+    @Test(.slow) func `a reader reads its own writes, and any moment before them`() async throws {
         try await run {
             try running.startLog()
             try running.startMaps()
@@ -390,7 +388,7 @@ private final class RunningSite {
         }
     }
 
-    @Test func `while the log is away nothing is acknowledged`() async throws {
+    @Test(.slow) func `while the log is away nothing is acknowledged`() async throws {
         try await run {
             try running.startLog()
             try running.startMaps()

@@ -21,7 +21,7 @@ import Testing
 
     init() throws { running = try SnapshotSite() }
 
-    @Test func `the latest snapshot up to a sequence number is found, and few are kept`()
+    @Test(.slow) func `the latest snapshot up to a sequence number is found, and few are kept`()
         async throws
     {
         defer { running.end() }
@@ -47,7 +47,7 @@ import Testing
         #expect(running.takeComplaints() == [])
     }
 
-    @Test func `any byte that is another, and any end that is early, is noticed`() async throws {
+    @Test func `a snapshot with a changed byte, or cut short, is noticed`() async throws {
         defer { running.end() }
         let snapshots = running.snapshots()
         _ = try await snapshots.restore()
@@ -206,7 +206,9 @@ import Testing
         #expect(running.takeComplaints() == [])
     }
 
-    @Test func `what cannot be written is said, and nothing else comes of it`() async throws {
+    @Test func `a snapshot that cannot be written is reported, without another effect`()
+        async throws
+    {
         defer { running.end() }
         let snapshots = running.snapshots()
         _ = try await snapshots.restore()

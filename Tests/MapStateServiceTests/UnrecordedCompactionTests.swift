@@ -43,7 +43,7 @@ final class UnrecordedCompactionTests {
             .filter { $0.hasPrefix("compacted-") }.sorted()
     }
 
-    @Test func `one that waits outlasts another layer's`() throws {
+    @Test func `a compaction that waits to be recorded outlasts another layer's`() throws {
         let written = UnrecordedCompactions(site)
         let (waiting, other) = (try compaction("a", layer: 0), try compaction("b", layer: 1))
         for each in [waiting, other] {
@@ -60,7 +60,7 @@ final class UnrecordedCompactionTests {
         #expect(try files() == [])
     }
 
-    @Test func `what tells of no dataset is removed, what cannot be read is not`() throws {
+    @Test func `a note of no dataset is removed, one that cannot be read is not`() throws {
         let written = UnrecordedCompactions(site)
         let published = try compaction("c", layer: 0)
         try written.write(try compaction("d", layer: 0))
@@ -71,7 +71,7 @@ final class UnrecordedCompactionTests {
         #expect(try files() == ["compacted-\(published.dataset).json", "compacted-e.json"])
     }
 
-    @Test func `what an older build has left is read and removed`() throws {
+    @Test func `a note that an older build left is read and removed`() throws {
         let written = UnrecordedCompactions(site)
         let old = try compaction("f", layer: 2)
         try publish(old)

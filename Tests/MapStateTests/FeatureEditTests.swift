@@ -430,7 +430,7 @@ import Testing
         #expect(later.deletes.map { $0.failure?.code == .notFound } == [true, true, false])
     }
 
-    @Test func `more edits than a layer holds have to wait`() throws {
+    @Test(.slow) func `more edits than a layer holds have to wait`() throws {
         var (fixture, features) = try fixture(3)
         let many = FeatureEdits(
             adds: Array(repeating: Self.draft(x: 1), count: MapLimits.editsPerCommand))

@@ -65,7 +65,7 @@ import Testing
         #expect(fixture.state.outcome(of: id)?.graphic == 1)
     }
 
-    @Test func `the state folded anew is the same`() throws {
+    @Test func `the state of graphics folded anew is the same`() throws {
         var fixture = try fixture()
         for number in 0..<50 {
             try fixture.run(add(point(Double(number), 0), z: number % 3))
@@ -109,7 +109,7 @@ import Testing
         #expect(added.map(\.event.schema) == [2, 1])
     }
 
-    @Test func `what cannot be drawn is refused`() throws {
+    @Test func `a graphic that cannot be drawn is refused`() throws {
         var fixture = try fixture()
         try fixture.run(add(point(0, 0)))
         let named: (String, AttributeValue) -> [Attributes.Entry] = { [.init(name: $0, value: $1)] }

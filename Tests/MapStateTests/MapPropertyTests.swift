@@ -5,6 +5,7 @@ import CairnModel
 import FoundationEssentials
 import Geometry
 import MapState
+import TestKit
 import Testing
 
 /// SplitMix64: the same numbers from the same seed, everywhere.
@@ -133,7 +134,7 @@ private indirect enum Node: Equatable {
         }
     }
 
-    @Test(arguments: [1, 2, 3, 4, 5, 6, 7, 8] as [UInt64])
+    @Test(.slow, arguments: [1, 2, 3, 4, 5, 6, 7, 8] as [UInt64])
     func `any commands keep the map well-formed, and their events replay to it`(
         seed: UInt64
     ) throws {

@@ -5,6 +5,7 @@ import CairnModel
 import FoundationEssentials
 import Geometry
 import MapState
+import TestKit
 import Testing
 
 /// A map with a group 0 that holds layer 1 and group 2, and a top-level layer 3 that is loaded.
@@ -255,7 +256,7 @@ private func smallWorld() throws -> MapFixture {
         #expect(refusal(fixture, .moveLayer(layer: 32, place: .init(parent: 33))) == nil)
     }
 
-    @Test func `a map holds ten thousand layers and not one more`() throws {
+    @Test(.slow) func `a map holds ten thousand layers and not one more`() throws {
         var fixture = try MapFixture(created: true)
         for number in 0..<MapLimits.layers { try fixture.addGroup("G\(number)") }
 

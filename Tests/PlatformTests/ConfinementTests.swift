@@ -112,7 +112,7 @@ import Testing
         #expect(Self.error(socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)) == 0)
     }
 
-    @Test func `what the work throws is thrown`() throws {
+    @Test func `an error of confined work is thrown`() throws {
         struct Refusal: Error {}
         #expect(throws: Refusal.self) { try confined { throw Refusal() } }
     }

@@ -40,7 +40,7 @@ import Testing
     ]
 
     @Test(arguments: changes.indices)
-    func `whoever waits without end hears of each change`(_ index: Int) throws {
+    func `a wait without end hears of each change`(_ index: Int) throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         for name in ["file", "other"] {
             try Data("a".utf8).write(to: URL(filePath: folder + "/" + name))

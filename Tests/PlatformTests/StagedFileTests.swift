@@ -64,7 +64,9 @@ private final class Folder {
     }
 
     @Test(arguments: [true, false])
-    func `what cannot get its name says so and leaves nothing`(isNameless: Bool) throws {
+    func `a staged file that cannot get its name says so and leaves nothing`(isNameless: Bool)
+        throws
+    {
         let folder = try Folder()
         try FileManager.default.createDirectory(
             atPath: folder.path + "/full/x", withIntermediateDirectories: true)

@@ -23,7 +23,7 @@ import Testing
         #expect(!thread.isCurrent)
     }
 
-    @Test func `every element reaches exactly one taker, oldest first`() throws {
+    @Test func `every element of a queue reaches exactly one taker, oldest first`() throws {
         let queue = BlockingQueue<Int>(capacity: 8)
         let taken = Mutex<[[Int]]>([[], [], []])
         let takers = try (0..<3).map { taker in
@@ -59,7 +59,7 @@ import Testing
         #expect(queue.popBatch(limit: 2).isEmpty)
     }
 
-    @Test func `what is taken is let go of though more waits`() {
+    @Test func `a queue lets go of a taken element though more wait`() {
         final class Token: Sendable {}
         let queue = BlockingQueue<Token>(capacity: 8)
         weak var first: Token?
@@ -116,7 +116,7 @@ import Testing
         }
     }
 
-    @Test func `whoever waits for room goes on when there is some`() throws {
+    @Test func `a writer that waits for room in a queue goes on when there is some`() throws {
         let queue = BlockingQueue<Int>(capacity: 1)
         #expect(queue.push(1))
         let pusher = try PinnedThread(name: "pusher") { _ = queue.push(2) }
@@ -186,7 +186,7 @@ import Testing
 }
 
 @Suite struct ByteTests {
-    @Test func `what is written is read back, and nothing past the end`() throws {
+    @Test func `bytes that were written are read back, and nothing past the end`() throws {
         var writer = ByteWriter()
         writer.append(UInt8(7))
         writer.append(Int64(-3))

@@ -167,7 +167,8 @@ import Testing
             try FileManager.default.contentsOfDirectory(atPath: site) == [first.raster.rawValue])
     }
 
-    @Test func `what lies nowhere, or is no plain number, is not imported`() throws {
+    @Test func `a raster without a place, or of other than plain numbers, is not imported`() throws
+    {
         let nowhere = try fixture.writePicture([[1, 2], [3, 4]], as: "nowhere.pgm")
         let tiff = fixture.directory + "/nowhere.tif"
         try fixture.run(["gdal_translate", "-q", nowhere, tiff])
@@ -223,7 +224,7 @@ import Testing
         #expect(refusal()?.code == .notFound)
     }
 
-    @Test func `a raster whose tiles are cut short is read as far as they go`() throws {
+    @Test(.slow) func `a raster whose tiles are cut short is read as far as they go`() throws {
         // The bytes are complete, but wrong: any result of GDAL is an answer or a failure.
         let path = try fixture.geoTIFF(
             "grid", rows: grid(64, 64, 9), origin: (x: 0, y: 0), cell: 1, wkid: 3857)

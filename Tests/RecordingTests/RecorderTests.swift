@@ -84,7 +84,7 @@ import Testing
         #expect(Set(asked).count == 1, "from \(asked.max() ?? 0) down to \(asked.min() ?? 0)")
     }
 
-    @Test func `what is kept reads back as it was, in order`() throws {
+    @Test func `recorded requests read back as they were, in order`() throws {
         let scratch = try Scratch()
         let recorder = try recorder(scratch, "all")
         for number in 0..<200 {
@@ -114,7 +114,9 @@ import Testing
         let recorder = try recorder(scratch, "all")
         func keep(_ number: Int) async throws {
             recorder.note(Self.exchange(number), Recorder.Context(sequence: Int64(number)))
-            while recorder.counts.written <= number { try await Task.sleep(for: .milliseconds(2)) }
+            try await waitUntil("record \(number) is written") {
+                recorder.counts.written > number
+            }
         }
         try await keep(0)
         try await keep(1)
@@ -131,7 +133,9 @@ import Testing
         #expect(recorder.counts.failed == 0)
     }
 
-    @Test func `beyond its rate it keeps nothing and says how many it left out`() throws {
+    @Test func `a recorder beyond its rate keeps nothing and says how many requests it left out`()
+        throws
+    {
         let scratch = try Scratch()
         let recorder = try recorder(scratch, "5")
         let start = ContinuousClock.now
@@ -175,7 +179,7 @@ import Testing
         #expect(try kept("all", atMost: shared.written + 1).written == shared.written + 1)
     }
 
-    @Test func `switched off it makes nothing`() throws {
+    @Test func `a recorder that is switched off makes nothing`() throws {
         let scratch = try Scratch()
         let recorder = try recorder(scratch, "off")
         recorder.note(Self.exchange(1), Recorder.Context(sequence: 1))
@@ -213,7 +217,7 @@ import Testing
         #expect(try (scratch.records().first?.sequence ?? 0) > 0, "the oldest are gone")
     }
 
-    @Test func `files that are too old go`() throws {
+    @Test func `recordings that are too old are removed`() throws {
         let scratch = try Scratch()
         try FileManager.default.createDirectory(
             atPath: scratch.recordings, withIntermediateDirectories: true)
@@ -247,7 +251,7 @@ import Testing
         let recorder = try recorder(scratch, "all")
         let incarnation = UUID()
         recorder.note(Self.exchange(0), Recorder.Context(sequence: 1))
-        while recorder.counts.written < 1 { try await Task.sleep(for: .milliseconds(2)) }
+        try await waitUntil("the first record is written") { recorder.counts.written >= 1 }
         recorder.nameLog { incarnation }
         recorder.note(Self.exchange(1), Recorder.Context(sequence: 2))
         recorder.close()
@@ -329,7 +333,9 @@ import Testing
         #expect(try digest(Self.answer("{}", next: next)) != digest(later))
     }
 
-    @Test func `what is long, or ends in the middle of a letter, is kept as its digest`() throws {
+    @Test func `an answer that is long, or ends in the middle of a letter, is kept as its digest`()
+        throws
+    {
         let long = String(repeating: "x", count: RecordedRequest.answerByteLimit + 1)
         let halves = [Array(long.utf8), Array("Zü".utf8.dropLast())]
         for body in halves {

@@ -178,7 +178,7 @@ private struct DefectiveEngine: AnswerEngine {
         #expect(summary.incomparableCount == 0)
     }
 
-    @Test(arguments: [4, 5, 6] as [Int64])
+    @Test(.slow, arguments: [4, 5, 6] as [Int64])
     func `a defect is found, its first sequence number and its field named`(from: Int64) throws {
         let compared = try ComparedSite()
         let defect = DefectiveEngine(engine: compared.engine, from: from, error: 1e-3)
@@ -200,7 +200,8 @@ private struct DefectiveEngine: AnswerEngine {
         #expect(same.allSatisfy { $0.cause == .sameBuild })
     }
 
-    @Test func `what was answered from another history of the log is passed over and named`() throws
+    @Test func `a request answered from another history of the log is passed over and named`()
+        throws
     {
         let compared = try ComparedSite()
         let file = compared.site.logFile
@@ -220,7 +221,7 @@ private struct DefectiveEngine: AnswerEngine {
         #expect(summary.otherIncarnations == [lost.uuidString.lowercased(): 60])
     }
 
-    @Test func `what differs by less than the tolerance is the same`() throws {
+    @Test func `an answer that differs by less than the tolerance is the same`() throws {
         let compared = try ComparedSite()
         let defect = DefectiveEngine(engine: compared.engine, from: 0, error: 1e-12)
 

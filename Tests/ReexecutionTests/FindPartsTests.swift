@@ -9,6 +9,7 @@ import Platform
 import Recording
 import Replay
 import Site
+import TestKit
 import Testing
 
 /// Finds whose answers have several parts, recorded by this build and by those before it.
@@ -89,7 +90,7 @@ import Testing
         return try records.map { try comparison.compare($0) }
     }
 
-    @Test func `parts of a find are answered again, whoever recorded them`() throws {
+    @Test(.slow) func `parts of a find are answered again, whoever recorded them`() throws {
         let large = try LargeSite()
         #expect(large.parts.count == 3 && large.parts[2].answer.next == nil)
         let today = try large.parts.map { try Self.record($0.request, $0.answer) }
@@ -138,7 +139,8 @@ import Testing
         }
     }
 
-    @Test func `another byte, another feature to go on at, and a place that is none are found`()
+    @Test(.slow)
+    func `another byte, another feature to go on at, and a place that is none are found`()
         throws
     {
         let large = try LargeSite()

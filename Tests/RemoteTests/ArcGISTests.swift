@@ -76,7 +76,7 @@ import Testing
     @Test(arguments: [
         "KIND = 1; DROP TABLE x", "KIND = 1) OR (1=1", "KIND =", "'", "KIND = 1 /* x",
     ])
-    func `what is no clause is an error, and is not sent`(_ clause: String) throws {
+    func `text that is no clause is an error, and is not sent`(_ clause: String) throws {
         let layers = [try mapService(0), try featureService(1)]
         let map = try fixture.map(layers, wkid: 3857)
         for id: LayerID in [0, 1] {
@@ -94,7 +94,7 @@ import Testing
         #expect(!asked.contains { $0.contains("/query") || $0.contains("/identify") })
     }
 
-    @Test func `what is no definition expression is its layer's failure`() throws {
+    @Test func `text that is no definition expression is its layer's failure`() throws {
         var layers = [try mapService(0), try featureService(1)]
         for index in layers.indices { layers[index].definitionExpression = "KIND =" }
         let map = try fixture.map(layers, wkid: 3857)
@@ -211,7 +211,7 @@ import Testing
         (#"{"paths":[[[0,0],["NaN",1]]]}"#, "cannot be read"),
         (#"{"curvePaths":[[[0,0],{"c":[[3,3],[1,4]]}]]}"#, "curves"),
     ])
-    func `what cannot be measured is told beside the other features, found and drawn`(
+    func `features that cannot be measured are reported beside the others, found and drawn`(
         _ geometry: String, _ word: String
     ) throws {
         let feature = #"{"attributes":{"OBJECTID":7},"geometry":\#(geometry)}"#
@@ -242,7 +242,7 @@ import Testing
     }
 
     @Test(arguments: [("place", 3_000), ("half", 1_000)])
-    func `what a feature service lacks is a failure beside its hits`(
+    func `features that a service does not deliver are a failure beside its hits`(
         _ kind: String, _ count: Int
     ) throws {
         let url = fixture.server.url + "/features/\(kind)/FeatureServer/0"
@@ -342,7 +342,7 @@ import Testing
         return try fixture.question(layer)
     }
 
-    @Test func `what is behind a page is asked for by object id, or by what is known`() throws {
+    @Test func `features behind a page are asked for by object id, or by what is known`() throws {
         func clause(_ search: FeatureSearch) -> String? {
             search.calls.first?.parameters.first { $0.name == "where" }?.value
         }

@@ -16,7 +16,7 @@ private typealias Instant = ContinuousClock.Instant
     private static let patience = Duration.seconds(5)
     private let start = Instant.now
 
-    @Test func `after its rest one caller tries a service, and the rest waits for him`() {
+    @Test func `one caller tries a service after its rest, and the others wait for the outcome`() {
         var breaker = CircuitBreaker()
         #expect(breaker.passage(at: start, patience: Self.patience) == .free)
         breaker.note(.late, of: .free, at: start)
@@ -102,7 +102,7 @@ private typealias Instant = ContinuousClock.Instant
         }
     }
 
-    @Test func `of many who ask a service after its rest, one is sent there`() throws {
+    @Test func `one of many requests is sent to a service after its rest`() throws {
         let time = Mutex(Instant.now)
         let fixture = try RemoteFixture(
             askTimeout: .milliseconds(300), now: { time.withLock { $0 } })

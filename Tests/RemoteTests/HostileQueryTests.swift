@@ -70,8 +70,8 @@ import Testing
         ("denied", .unreadable, "status 401"),
     ]
 
-    @Test(arguments: faults)
-    func `what a server does wrong is one sentence with the layer's name`(
+    @Test(.slow, arguments: faults)
+    func `a server's fault is one sentence with the layer's name`(
         kind: String, code: Failure.Code, word: String
     ) throws {
         let layer = try layer(kind)
@@ -105,7 +105,8 @@ import Testing
         #expect(failure(try layer("mute"))?.message.contains("does not allow queries") == true)
     }
 
-    @Test func `pages that never end stop at a bound that is said, and not before they must`()
+    @Test(.slow)
+    func `pages that never end stop at a bound that is said, and not before they must`()
         throws
     {
         let layer = try layer("endless")
@@ -122,7 +123,7 @@ import Testing
         #expect(page["exceededTransferLimit"] as? Bool == true)
     }
 
-    @Test func `features too large for one answer come in smaller pages`() throws {
+    @Test(.slow) func `features too large for one answer come in smaller pages`() throws {
         let layer = try layer("heavy")
         let rows = try ask(layer) { $0.outFields = ["NOTE"] }
         let features = try #require(rows["features"] as? [Any])
@@ -173,7 +174,7 @@ import Testing
         #expect(failure?.code == .cancelled)
     }
 
-    @Test func `a text is looked for in the other layers, and who failed is told`() throws {
+    @Test func `a text is looked for in the other layers, and the failing one is named`() throws {
         let layers = [try layer("good", 0), try layer("token", 1), try layer("good", 2)]
         let map = try fixture.map(layers)
         var request = FindRequest(map: map.name, text: "n2999")
@@ -195,11 +196,13 @@ import Testing
         #expect(("\(failures[0]["message"] ?? "")").contains("499: Token Required"))
     }
 
-    @Test(arguments: [
-        Failure.Code.invalidParameter, .notFound, .busy, .cancelled, .draining, .logUnavailable,
-        .unreadable, .timedOut, .unavailable, .internal,
-    ])
-    func `what a server said is left out, whatever its code`(_ code: Failure.Code) throws {
+    @Test(
+        .slow,
+        arguments: [
+            Failure.Code.invalidParameter, .notFound, .busy, .cancelled, .draining, .logUnavailable,
+            .unreadable, .timedOut, .unavailable, .internal,
+        ])
+    func `a server's own words are left out, whatever its code`(_ code: Failure.Code) throws {
         var gone = try layer("good", 1)
         gone.loadStatus = .failedToLoad
         gone.loadError = Failure(code, "http://inner.example answered")

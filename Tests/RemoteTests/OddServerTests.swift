@@ -94,7 +94,9 @@ import Testing
     ]
 
     @Test(arguments: harmless)
-    func `what is behind a page is found, whatever is said`(_ name: String, _ ways: Ways) throws {
+    func `features behind a page are found, whatever the server says`(_ name: String, _ ways: Ways)
+        throws
+    {
         let server = try OddServer(Self.few, ways)
         let all: [Int64] = [1, 2, 3, 4, 5]
 

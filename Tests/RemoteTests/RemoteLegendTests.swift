@@ -67,7 +67,7 @@ import Testing
         #expect(legends.missing[0].error.message.contains("is not a PNG"))
     }
 
-    @Test func `what was said is known for a while, what failed is asked again`() throws {
+    @Test func `a legend is kept for a while, one that failed is asked for again`() throws {
         let fixture = try RemoteFixture()
         let layers = [try fixture.wms(0), try fixture.wms(1, "/exception")]
 
@@ -82,7 +82,7 @@ import Testing
         #expect(asked.count { $0.contains(" /exception?") } == 2)
     }
 
-    @Test(arguments: ["/half", "/flood", "/garbage"])
+    @Test(.slow, arguments: ["/half", "/flood", "/garbage"])
     func `a server that misbehaves has no legend, the others have`(path: String) throws {
         let fixture = try RemoteFixture(askTimeout: .seconds(2))
         let layers = [try fixture.wms(0, path), try fixture.wms(1)]
@@ -109,7 +109,7 @@ import Testing
         }
     }
 
-    @Test func `what is no PNG is no entry, whatever its size`() {
+    @Test func `a picture that is no PNG is no entry of a legend, whatever its size`() {
         let head: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
         for count in [0, 1, 8, 32] {
             let bytes = Array((head + [UInt8](repeating: 255, count: 40)).prefix(count))

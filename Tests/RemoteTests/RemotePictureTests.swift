@@ -133,7 +133,10 @@ import Testing
         #expect(result.wrong == 0 && result.seen == 120 * 60)
     }
 
-    @Test func `what a service does not know is asked in what it knows, and projected`() throws {
+    @Test
+    func `a picture in a reference that a service lacks is asked for in one it has, and projected`()
+        throws
+    {
         let fixture = try RemoteFixture()
         let layer = try fixture.wms(0, "/wms111")
         let request = try request(
@@ -154,7 +157,7 @@ import Testing
     /// Blocks of JPEG have 16 pixels where colours are kept in less detail.
     private static let forms = [("webp", 0.0, 0), ("jpeg", 16.0, 6)]
 
-    @Test(arguments: forms)
+    @Test(.slow, arguments: forms)
     func `a service without PNG is asked for what it has`(
         form: String, slackPixels: Double, tolerance: Int
     ) throws {
@@ -218,7 +221,7 @@ import Testing
         "POP = 1) OR (1=1", "POP = 1; DROP TABLE x", "POP = 1 -- x", "POP = 1 /* x", "POP = ", "'",
     ]
 
-    @Test(arguments: unwritten)
+    @Test(.slow, arguments: unwritten)
     func `a clause that cannot be written for every server keeps a map service from the picture`(
         _ clause: String
     ) throws {
@@ -439,7 +442,10 @@ import Testing
 
     // MARK: Trouble
 
-    @Test func `what fails, hangs or lies is missing and said, and the rest is drawn`() throws {
+    @Test(.slow)
+    func `a service that fails, hangs or answers wrongly is named, and the rest is drawn`()
+        throws
+    {
         let fixture = try RemoteFixture(askTimeout: .seconds(4))
         let good = try fixture.wms(1)
         var bad = try ["/exception", "/lying", "/garbage", "/cut", "/half", "/trickle", "/flood"]

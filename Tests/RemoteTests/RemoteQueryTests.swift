@@ -195,6 +195,7 @@ import Testing
     ]
 
     @Test(
+        .slow,
         arguments: [GeometryType.point, .multipoint, .polyline, .polygon], Seeds.chosen(2))
     func `a layer on another server answers as the layer itself does`(
         _ type: GeometryType, _ seed: UInt64
@@ -221,7 +222,7 @@ import Testing
 
     private static let dimensions = ["Z", "M", "ZM"]
 
-    @Test(arguments: [GeometryType.point, .multipoint, .polyline, .polygon], dimensions)
+    @Test(.slow, arguments: [GeometryType.point, .multipoint, .polyline, .polygon], dimensions)
     func `Z and M of another server's features are those of the layer itself`(
         _ type: GeometryType, _ dimensions: String
     ) throws {
@@ -258,7 +259,8 @@ import Testing
         }
     }
 
-    @Test(arguments: [GeometryType.point, .multipoint, .polyline, .polygon], dimensions + [""])
+    @Test(
+        .slow, arguments: [GeometryType.point, .multipoint, .polyline, .polygon], dimensions + [""])
     func `features of another server are identified as those of the layer itself`(
         _ type: GeometryType, _ dimensions: String
     ) throws {
@@ -358,7 +360,7 @@ import Testing
 
     // MARK: What is sent
 
-    @Test func `no more is asked for than the answer needs`() throws {
+    @Test func `a query asks a server for no more than its answer needs`() throws {
         var questions = Questions(random: SeededGenerator(seed: 9), type: .point)
         let layer = try ServedLayer(
             questions.features(900), abilities: ServedLayer.Abilities(recordLimit: 100))
@@ -406,7 +408,7 @@ import Testing
         #expect(some.forms[0]["outFields"] == "OBJECTID,name")
     }
 
-    @Test func `what is wrong is said before a server is asked, in the same words`() throws {
+    @Test func `a faulty query is refused before a server is asked, in the same words`() throws {
         var questions = Questions(random: SeededGenerator(seed: 3), type: .point)
         let layer = try ServedLayer(questions.features(10))
         let changes: [(inout QueryRequest) -> Void] = [
@@ -443,7 +445,7 @@ import Testing
         #expect(layer.answerThere(one) == layer.answerHere(one))
     }
 
-    @Test func `a text is found as in the layer itself`() throws {
+    @Test(.slow) func `a text is found as in the layer itself`() throws {
         var questions = Questions(random: SeededGenerator(seed: 6), type: .polyline)
         for abilities in Self.abilities {
             let layer = try ServedLayer(questions.features(150), abilities: abilities) {

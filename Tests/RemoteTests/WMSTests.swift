@@ -158,7 +158,9 @@ import Testing
         #expect(result.geometry == .point(Coordinate(x: 2, y: 48)))
     }
 
-    @Test func `a service that fails is an explained failure beside what is found here`() throws {
+    @Test(.slow) func `a service that fails is an explained failure beside what is found here`()
+        throws
+    {
         let fixture = try RemoteFixture(askTimeout: .seconds(4))
         let layers = [
             fixture.drawn(0), try fixture.wms(1, "/half"), try fixture.wms(2, "/exception"),
@@ -228,7 +230,7 @@ import Testing
         #expect(steps.withLock { $0.contains("collected") })
     }
 
-    @Test func `what nobody waits for any more makes room for others`() throws {
+    @Test func `an abandoned request makes room for others`() throws {
         let fixture = try RemoteFixture(askTimeout: .seconds(300))
         let map = try fixture.map([try fixture.wms(0)])
         let question = try fixture.question(try fixture.wms(1, "/half"))
@@ -258,7 +260,7 @@ import Testing
         #expect(late.failures?.first?.error.message.contains("that its caller waits") == true)
     }
 
-    @Test func `a load that fails says why, and who`() throws {
+    @Test func `a load that fails names the reason and the server`() throws {
         let fixture = try RemoteFixture()
         func refusal(_ path: String, _ layers: [String] = ["roads"]) -> Failure? {
             do {
@@ -277,7 +279,7 @@ import Testing
         #expect(refusal("/denied")?.message.contains("401") == true)
     }
 
-    @Test func `a credential is sent, kept to its owner, and told to nobody`() throws {
+    @Test func `a credential is sent to its server alone, and shown nowhere`() throws {
         let fixture = try RemoteFixture()
         #expect(throws: Failure.self) { try fixture.wms(0, "/guarded", credential: "geo") }
         try fixture.credentials.set(Credential(user: "user", secret: "falsch"), as: "geo")

@@ -86,7 +86,7 @@ import Testing
         #expect(worst <= 16)
     }
 
-    @Test(arguments: 0..<16, [Canvas.FillRule.winding, .evenOdd])
+    @Test(.slow, arguments: 0..<16, [Canvas.FillRule.winding, .evenOdd])
     func `rings that cross themselves are filled by the rule`(
         seed: UInt64, rule: Canvas.FillRule
     ) throws {
@@ -133,7 +133,7 @@ import Testing
         #expect(sums.allSatisfy { abs($0 - 255) <= 2 })
     }
 
-    @Test(arguments: 0..<24, [0.5, 0.93, 2.5, 7])
+    @Test(.slow, arguments: 0..<24, [0.5, 0.93, 2.5, 7])
     func `a line covers what lies within half its width`(seed: UInt64, width: Double) throws {
         var random = SeededGenerator(seed: seed)
         var line = Self.places(Int.random(in: 1...5, using: &random), &random)

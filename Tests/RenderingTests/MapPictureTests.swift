@@ -108,7 +108,7 @@ import Testing
         #expect(isNear(pixels[75, 25], areaColor(0, times: 1)))
     }
 
-    @Test func `what reaches far beyond the picture is cut where it belongs`() throws {
+    @Test func `a shape that reaches far beyond the picture is cut where it belongs`() throws {
         let scene = try Scene()
         let far = 1e11
         let map = makeMap([
@@ -195,7 +195,7 @@ import Testing
         #expect((0..<300).contains { plain[$0, 150] != white })
     }
 
-    @Test func `what lies behind the earth is not drawn around everything`() throws {
+    @Test func `a shape behind the earth is not drawn around everything`() throws {
         let scene = try Scene()
         // Around the south pole: in this conical projection a ring around the whole picture.
         let antarctica = polygon([
@@ -214,7 +214,7 @@ import Testing
 
     // MARK: Below and beside
 
-    @Test func `nothing lies below a transparent picture, white below any other`() throws {
+    @Test func `a transparent picture has nothing below it, any other has white`() throws {
         let scene = try Scene()
         let map = makeMap([try scene.layer(0, [polygon([square(40, 60)])])])
 

@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test(arguments: [(1, 1), (3, 2), (257, 190)], [false, true])
-    func `what is read is what was drawn`(size: (Int, Int), hasAlpha: Bool) throws {
+    func `a PNG that is read is what was drawn`(size: (Int, Int), hasAlpha: Bool) throws {
         let canvas = try noise(size.0, size.1, hasAlpha: hasAlpha)
 
         let bytes = try #require(try canvas.png(atMost: 1 << 20))
@@ -51,7 +51,7 @@ import Testing
         #expect(try #require(try canvas.png(atMost: 1_000))[25] == 2)
     }
 
-    @Test func `no more bytes than it may, and not one less`() throws {
+    @Test func `a PNG has no more bytes than it may, and not one less`() throws {
         let canvas = try noise(200, 200, hasAlpha: false)
         let whole = try #require(try canvas.png(atMost: .max)).count
 

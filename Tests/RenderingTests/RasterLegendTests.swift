@@ -93,7 +93,7 @@ import Testing
         try Pixels(try #require(SymbolPicture.png(row.colors, side: 20)))[10, 10]
     }
 
-    @Test(arguments: 0..<6)
+    @Test(.slow, arguments: 0..<6)
     func `every class that is drawn has a row, in the colour that it has in the picture`(
         seed: UInt64
     ) throws {

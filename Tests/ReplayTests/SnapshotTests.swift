@@ -14,7 +14,7 @@ import Testing
 @Suite struct SnapshotTests {
     private static let eventCount = 500
 
-    @Test(arguments: Seeds.chosen(6))
+    @Test(.slow, arguments: Seeds.chosen(6))
     func `a snapshot and the tail of the log lead to where the whole log leads`(
         seed: UInt64
     ) throws {
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func `pieces are lines`() throws {
+    @Test func `the pieces of a snapshot are lines`() throws {
         var story = SiteStory(seed: 3)
         try story.run(to: Self.eventCount)
         let pieces = try story.live.maps.pieces() + story.live.jobs.pieces()

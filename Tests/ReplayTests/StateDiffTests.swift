@@ -13,8 +13,8 @@ import Testing
         try CairnJSON.decode(JSONValue.self, from: Data(text.utf8))
     }
 
-    @Test(arguments: [3, 4] as [UInt64])
-    func `what changed, applied to the first state, gives the second`(seed: UInt64) throws {
+    @Test(.slow, arguments: [3, 4] as [UInt64])
+    func `a difference applied to the first state gives the second`(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         var kept: [Int64: [StatePart]] = [0: []]
         var story = SiteStory(seed: seed) { state in

@@ -17,7 +17,7 @@ import Testing
         return state
     }
 
-    @Test(arguments: [1, 2] as [UInt64])
+    @Test(.slow, arguments: [1, 2] as [UInt64])
     func `the log folded anew has the live hash at any sequence number, every time`(
         seed: UInt64
     ) throws {

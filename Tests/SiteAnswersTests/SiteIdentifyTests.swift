@@ -74,7 +74,7 @@ extension FedSite {
         #expect(throws: Failure.self) { try site.identify(asked(removed + 1)) }
     }
 
-    @Test func `a layer is asked at once when somebody has opened it`() throws {
+    @Test func `a layer is asked at once when its dataset has been opened`() throws {
         let site = try fed.identify()
         #expect(try site.identifyAtOnce(fed.map.request()) == nil)
 
@@ -100,14 +100,13 @@ extension FedSite {
         }
     }
 
-    @Test func `what a request lacked is prepared in the background`() async throws {
+    @Test func `data that a request lacked is prepared in the background`() async throws {
         let site = try fed.identify(rehearses: true)
-        let end = ContinuousClock.now + .seconds(120)
         var answer: IdentifyAnswer?
 
-        while answer == nil, .now < end {
+        try await waitUntil("the request is answered at once", within: .seconds(120)) {
             answer = try site.identifyAtOnce(fed.map.request())
-            try await Task.sleep(for: .milliseconds(1))
+            return answer != nil
         }
 
         #expect(answer?.results.map(\.value) == [.string("square 0")])
@@ -153,11 +152,10 @@ extension FedSite {
             let site = try fed.identify(rehearses: true, readsLog: true)
             let past = fed.map.request(moment)
             #expect(try site.identifyAtOnce(past) == nil)
-            let end = ContinuousClock.now + .seconds(120)
             var answer: IdentifyAnswer?
-            while answer == nil, .now < end {
+            try await waitUntil("the past is answered at once", within: .seconds(120)) {
                 answer = try site.identifyAtOnce(past)
-                try await Task.sleep(for: .milliseconds(1))
+                return answer != nil
             }
             let readCount = fed.readCount.load(ordering: .relaxed)
 
@@ -203,7 +201,7 @@ extension FedSite {
         #expect(failure != nil && failure == expected)
     }
 
-    @Test func `a map that needs somebody else is not tried again and again`() throws {
+    @Test func `a map that needs a worker is not tried again and again`() throws {
         try fed.map.add(
             .raster(try Self.anyContent()),
             LayerProperties(
@@ -231,7 +229,7 @@ extension FedSite {
 }
 
 @Suite struct PaceTests {
-    @Test func `what took long is left alone for a while, then tried again`() throws {
+    @Test func `a map that took long is left alone for a while, then tried again`() throws {
         let pace = LatencyGate()
         let map = try MapName(parsing: "World")
         #expect(pace.isWorthTrying(map))

@@ -82,7 +82,7 @@ private final class Count: Sendable {
         #expect(past == expected && then == expected)
     }
 
-    @Test func `what is not at hand is for workers`() async throws {
+    @Test func `a query of data that is not at hand is left to workers`() async throws {
         let (queries, _) = try fed.queries()
         let elsewhere = try MapName(parsing: "Elsewhere")
         #expect(try await queries.answerAtOnce(fed.query { $0.map = elsewhere }) == nil)
@@ -106,7 +106,7 @@ private final class Count: Sendable {
                 fed.query { $0.part = QueryPart(row: 0, byteCount: 0, totalByteCount: 0) }) == nil)
     }
 
-    @Test func `it is said whether more may have happened`() async throws {
+    @Test func `an answer says whether more may have happened`() async throws {
         let (queries, _) = try fed.queries()
         #expect(try await queries.answerAtOnce(fed.query())?.isStale == false)
         fed.isStale.store(true, ordering: .relaxed)
@@ -187,7 +187,8 @@ private final class Count: Sendable {
     }
 
     /// Every request ends here: in the engine's answer or failure, or with a worker.
-    @Test func `no request, however hostile, ends the process or gets another answer`() async throws
+    @Test(.slow) func `no request, however hostile, ends the process or gets another answer`()
+        async throws
     {
         let (queries, engine) = try fed.queries()
         let map = try #require(fed.follower.current.map(named: fed.map.name))
@@ -254,7 +255,8 @@ private final class Count: Sendable {
         #expect(answered > 300 && refused > 300, "\(answered) \(refused)")
     }
 
-    @Test func `what one feature may cost is bounded: long clauses, large geometries and features`()
+    @Test(.slow)
+    func `the cost of one feature is bounded: long clauses, large geometries and features`()
         async throws
     {
         let ring = (0..<80_000).map { step in
@@ -306,7 +308,9 @@ private final class Count: Sendable {
         #expect(try await queries.answerAtOnce(fed.query()) == nil)
     }
 
-    @Test func `who waits with many others asks a worker, who gives up is let go`() async throws {
+    @Test func `a query that waits with many others goes to a worker, one that gives up is let go`()
+        async throws
+    {
         let gate = BlockingQueue<Void>(capacity: 1)
         let began = BlockingQueue<Void>(capacity: 1_000)
         let (queries, engine) = try fed.queries {

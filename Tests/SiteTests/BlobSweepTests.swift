@@ -6,6 +6,7 @@ import Dispatch
 import Foundation
 import Site
 import Synchronization
+import TestKit
 import Testing
 
 /// A sweep removes old blobs, and never one that is put again meanwhile.
@@ -26,7 +27,7 @@ import Testing
             ofItemAtPath: blobs.path(id))
     }
 
-    @Test func `only what is older than the moment goes`() throws {
+    @Test func `a sweep removes only blobs older than the moment`() throws {
         let old = try blobs.put(Data("old".utf8), mediaType: "text/plain")
         let young = try blobs.put(Data("young".utf8), mediaType: "text/plain")
         try age(old.id, hours: 2)
@@ -42,7 +43,7 @@ import Testing
         #expect(try scratch.names(scratch.path) == [".staged-1-x", young.id.rawValue].sorted())
     }
 
-    @Test func `what is named or put again is young`() throws {
+    @Test func `a blob that is named or put again is young`() throws {
         let named = try blobs.put(Data("named".utf8), mediaType: "text/plain")
         let put = try blobs.put(Data("put".utf8), mediaType: "text/plain")
         for blob in [named, put] { try age(blob.id, hours: 2) }
@@ -57,7 +58,7 @@ import Testing
         #expect(!blobs.renew(put.id))
     }
 
-    @Test func `what a killed sweep has taken aside comes back`() throws {
+    @Test func `blobs that a killed sweep has taken aside come back`() throws {
         let blob = try blobs.put(Data("aside".utf8), mediaType: "text/plain")
         try FileManager.default.moveItem(
             atPath: blobs.path(blob.id), toPath: scratch.path + "/.swept-" + blob.id.rawValue)
@@ -69,7 +70,7 @@ import Testing
     }
 
     /// Both at once, a few hundred times: a blob that was put is found.
-    @Test func `what is put while it is swept is there afterwards`() throws {
+    @Test(.slow) func `a blob that is put while it is swept is there afterwards`() throws {
         var removedCount = 0
         for number in 0..<300 {
             let bytes = Data("number \(number)".utf8)

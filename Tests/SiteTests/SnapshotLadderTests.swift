@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test func `what fits is kept`() {
+    @Test func `snapshots that fit are kept`() {
         let rungs = (1...24).map { SnapshotLadder.Rung(sequence: $0 * 7, byteCount: 5) }
         #expect(SnapshotLadder.usual.removed(of: rungs) == [])
         #expect(SnapshotLadder.usual.removed(of: []) == [])

@@ -34,7 +34,7 @@ import Testing
         #expect(site.blobs.contains(blob.id))
     }
 
-    @Test func `what is noted twice counts once, and small files count as much as their least`()
+    @Test func `an upload noted twice counts once, and a small one as the least size`()
         throws
     {
         let (small, large) = (try put("a"), try put(String(repeating: "b", count: 100_000)))

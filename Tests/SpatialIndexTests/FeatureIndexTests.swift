@@ -199,7 +199,7 @@ private struct Opened {
     /// coarse; tiny.
     private static let grids = [(1.0, 0.0), (0.1, 0.3), (0.1, 1e6), (1e-9, 45)]
 
-    @Test(arguments: grids.indices)
+    @Test(.slow, arguments: grids.indices)
     func `areas hold what exact arithmetic says they hold`(grid: Int) throws {
         let (step, offset) = Self.grids[grid]
         var shapes = HostileShapes(

@@ -82,7 +82,7 @@ private struct Blocks {
     ///
     /// In Hilbert order, as in FlatGeobuf, a second implementation of both gives 1.40, in this one
     /// 1.11.
-    @Test(arguments: [1, 2, 3] as [UInt64])
+    @Test(.slow, arguments: [1, 2, 3] as [UInt64])
     func `few blocks meet a position`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let corners = (0..<20_000).map { _ in
@@ -97,7 +97,7 @@ private struct Blocks {
         #expect(blocks.features.sorted() == Array(corners.indices))
     }
 
-    @Test(arguments: [1, 15, 16, 17, 255, 256, 257, 273, 4_095, 4_097])
+    @Test(.slow, arguments: [1, 15, 16, 17, 255, 256, 257, 273, 4_095, 4_097])
     func `every feature has its record, wherever all of them lie`(count: Int) {
         let numbers = (0..<count).map(Double.init)
         for corners in [
@@ -114,7 +114,7 @@ private struct Blocks {
         }
     }
 
-    @Test func `however many positions are asked at once, each has the answer that it has alone`()
+    @Test func `each of many positions asked at once has the answer that it has alone`()
         throws
     {
         var random = SeededGenerator(seed: 4)

@@ -7,6 +7,7 @@ import FoundationEssentials
 import Site
 import Supervisor
 import Synchronization
+import TestKit
 import Testing
 import Worker
 
@@ -96,7 +97,7 @@ private final class Notes: Sendable {
         #expect(status.abandonedTaskCount == 3 && status.cancelledTaskCount == 2)
     }
 
-    @Test func `a client that dies takes its work with it, and nobody else's`() async throws {
+    @Test func `a client that dies takes its work with it, and no other's`() async throws {
         let hub = try await HubFixture()
         let notes = Notes()
         let slots = WorkerSlots(taskCredit: 8, taskThreadCount: 2, chunkCount: 0)
@@ -130,7 +131,7 @@ private final class Notes: Sendable {
         other.cancel()
     }
 
-    @Test func `a limit that is over is named`() async throws {
+    @Test(.slow) func `a task's expired limit is named`() async throws {
         let hub = try await HubFixture()
         let notes = Notes()
         let slots = WorkerSlots(taskCredit: 1, taskThreadCount: 1, chunkCount: 0)

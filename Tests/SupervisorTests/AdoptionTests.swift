@@ -5,7 +5,6 @@ import Bus
 import CairnClient
 import CairnModel
 import Foundation
-import Glibc
 import Logging
 import Site
 import Synchronization
@@ -36,10 +35,10 @@ private final class Crowd: Sendable {
                 let assignment = try CairnJSON.decode(ChunkAssignment.self, from: payload)
                 let number = Int(String(decoding: assignment.chunk.input, as: UTF8.self)) ?? -1
                 state.withLock { $0.begun.append(number) }
-                while !state.withLock({ $0.isOpen }) {
+                try blockUntil("the chunks may end", every: .milliseconds(100)) {
                     if context.isCancelled { throw Failure(.cancelled, "stopped") }
                     context.report(0.5)
-                    usleep(100_000)
+                    return state.withLock { $0.isOpen }
                 }
                 let blob = try blobs.put(Data("\(number)".utf8), mediaType: "text/plain")
                 return try CairnJSON.encode(ChunkOutcome(blob: blob))
@@ -49,7 +48,7 @@ private final class Crowd: Sendable {
 }
 
 /// A real supervisor that is killed; its workers live in this process.
-@Suite(.serialized, .timeLimit(.minutes(3))) struct AdoptionTests {
+@Suite(.serialized, .timeLimit(.minutes(3)), .processes) struct AdoptionTests {
     private func worker(
         _ pool: WorkerPool, chunks: Int, _ site: Site, _ crowd: Crowd
     ) async throws -> (host: WorkerHost, bus: BusThread) {
@@ -64,7 +63,9 @@ private final class Crowd: Sendable {
         return (host, bus)
     }
 
-    @Test func `a supervisor killed with a hundred running chunks adopts them all`() async throws {
+    @Test(.slow) func `a supervisor killed with a hundred running chunks adopts them all`()
+        async throws
+    {
         let files = try TestSite()
         defer { files.end() }
         let site = try Site(openingOrCreating: files.path)

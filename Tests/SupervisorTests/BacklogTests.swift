@@ -4,6 +4,7 @@
 import Bus
 import CairnModel
 import Foundation
+import TestKit
 import Testing
 
 @testable import Supervisor
@@ -31,7 +32,7 @@ import Testing
         let workers = try (0..<2).map { _ in
             try HandWorker(hub, credit: 32, taskMicroseconds: taskMicroseconds)
         }
-        _ = try await eventually {
+        try await waitUntil("both workers have their credit") {
             let known: [WorkerDescription] = try await hub.ask("workers", [String]())
             return known.count == 2 && known.allSatisfy { $0.taskCredit == 32 }
         }
@@ -88,7 +89,7 @@ import Testing
         for worker in workers { worker.kill() }
     }
 
-    @Test func `what was thought short and is not is asked back for the worker that sleeps`()
+    @Test func `tasks that turn out not to be short are asked back for the worker that sleeps`()
         async throws
     {
         let hub = try await HubFixture()
@@ -112,34 +113,29 @@ import Testing
         _ round: Int, _ hub: HubFixture, _ workers: [HandWorker]
     ) async throws -> Bool {
         let texts = Set((0..<8).map { "\(round)-\($0)" })
-        return try await withThrowingTaskGroup(of: String.self) { group in
-            for text in texts { group.addTask { try await hub.task("x", text) } }
-            #expect(await eventually { Set(workers.flatMap(\.tasks)).isSuperset(of: texts) })
-            let sleeping = workers.first { texts.isDisjoint(with: $0.tasks) }
-            if let sleeping {
-                var handedBack: Set<UUID> = []
-                #expect(
-                    await eventually {
-                        for worker in workers {
-                            for recall in worker.recalls
-                            where handedBack.insert(recall).inserted {
-                                worker.handBack(recall)
-                            }
+        let asker = Asker(hub)
+        for text in texts { asker.ask(text) }
+        #expect(await eventually { Set(workers.flatMap(\.tasks)).isSuperset(of: texts) })
+        let sleeping = workers.first { texts.isDisjoint(with: $0.tasks) }
+        if let sleeping {
+            var handedBack: Set<UUID> = []
+            #expect(
+                await eventually {
+                    for worker in workers {
+                        for recall in worker.recalls where handedBack.insert(recall).inserted {
+                            worker.handBack(recall)
                         }
-                        return !texts.isDisjoint(with: sleeping.tasks)
-                    })
-            }
-            // A returned task may still be in flight to the other worker: it is answered on
-            // arrival.
-            let answering = Task {
-                while !Task.isCancelled {
-                    for text in texts { for worker in workers { worker.answer(text) } }
-                    try? await Task.sleep(for: .milliseconds(5))
-                }
-            }
-            defer { answering.cancel() }
-            for try await _ in group {}
-            return sleeping != nil
+                    }
+                    return !texts.isDisjoint(with: sleeping.tasks)
+                })
         }
+        // What was handed back may be under way to the other still: it is answered when it has
+        // come.
+        try await waitUntil("all eight have an answer") {
+            for text in texts { for worker in workers { worker.answer(text) } }
+            return texts.allSatisfy { asker[$0] != nil }
+        }
+        #expect(texts.allSatisfy { asker[$0] == .success($0) })
+        return sleeping != nil
     }
 }

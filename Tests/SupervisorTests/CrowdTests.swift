@@ -7,33 +7,12 @@ import Foundation
 import Jobs
 import Supervisor
 import Synchronization
+import TestKit
 import Testing
 import Worker
 
 /// Tasks that wait behind others at a worker, and tasks that die with others.
 @Suite(.timeLimit(.minutes(5))) struct CrowdTests {
-    /// Asks, and has the answer or failure put under the question's text.
-    private final class Asker: Sendable {
-        private let hub: HubFixture
-        private let answers = Mutex<[String: Result<String, Failure>]>([:])
-
-        init(_ hub: HubFixture) { self.hub = hub }
-
-        func ask(_ text: String) {
-            Task {
-                let result: Result<String, Failure>
-                do {
-                    result = .success(try await hub.task("x", text))
-                } catch {
-                    result = .failure(error as? Failure ?? Failure(.internal, "\(error)"))
-                }
-                answers.withLock { [result] in $0[text] = result }
-            }
-        }
-
-        subscript(text: String) -> Result<String, Failure>? { answers.withLock { $0[text] } }
-    }
-
     /// Has the worker hold the tasks, sent in this order.
     private func give(_ texts: [String], to worker: HandWorker, _ asker: Asker) async {
         for text in texts {
@@ -42,7 +21,7 @@ import Worker
         }
     }
 
-    @Test func `what waits behind a long task goes to a worker that comes`() async throws {
+    @Test func `tasks that wait behind a long one go to a worker that comes`() async throws {
         let hub = try await HubFixture()
         let isOpen = Atomic<Bool>(false)
         let slots = WorkerSlots(taskCredit: 8, taskThreadCount: 1, chunkCount: 0)
@@ -55,13 +34,13 @@ import Worker
         ]
         try await hub.startWorker(.identify, slots: slots, operations)
         async let long = hub.task("long", "long")
-        _ = try await eventually {
+        try await waitUntil("the worker has one task") {
             let workers: [WorkerDescription] = try await hub.ask("workers", [String]())
             return workers.first?.runningTaskCount == 1
         }
         try await withThrowingTaskGroup(of: String.self) { group in
             for number in 0..<6 { group.addTask { try await hub.task("short", "\(number)") } }
-            _ = try await eventually {
+            try await waitUntil("the worker has seven tasks") {
                 let workers: [WorkerDescription] = try await hub.ask("workers", [String]())
                 return workers.first?.runningTaskCount == 7
             }

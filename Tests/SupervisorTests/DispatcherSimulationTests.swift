@@ -384,8 +384,8 @@ struct DispatcherSimulation {
 }
 
 @Suite(.timeLimit(.minutes(3))) struct DispatcherSimulationTests {
-    @Test(arguments: 0..<20 as Range<UInt64>)
-    func `whatever happens, every task ends once and no worker has more than it would take`(
+    @Test(.slow, arguments: 0..<20 as Range<UInt64>)
+    func `every task ends once and no worker has more than it takes, whatever happens`(
         block: UInt64
     ) {
         for seed in (block * 5)..<(block * 5 + 5) {
@@ -409,7 +409,7 @@ struct DispatcherSimulation {
         #expect(told() == told())
     }
 
-    @Test func `where no worker dies no task is refused but for its time`() {
+    @Test(.slow) func `where no worker dies no task is refused but for its time`() {
         for seed in 100..<120 as Range<UInt64> {
             var story = DispatcherSimulation(seed: seed, mayDie: false)
             story.start()

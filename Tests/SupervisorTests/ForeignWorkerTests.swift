@@ -6,6 +6,7 @@ import CairnModel
 import Foundation
 import Platform
 import Site
+import TestKit
 import Testing
 
 /// Workers of a build with another worker protocol, as a supervisor that was upgraded meets them.

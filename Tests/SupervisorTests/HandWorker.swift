@@ -120,3 +120,25 @@ final class HandWorker: Sendable {
         bus.stop()
     }
 }
+
+/// Asks, and has the answer or failure put under the question's text.
+final class Asker: Sendable {
+    private let hub: HubFixture
+    private let answers = Mutex<[String: Result<String, Failure>]>([:])
+
+    init(_ hub: HubFixture) { self.hub = hub }
+
+    func ask(_ text: String) {
+        Task {
+            let result: Result<String, Failure>
+            do {
+                result = .success(try await hub.task("x", text))
+            } catch {
+                result = .failure(error as? Failure ?? Failure(.internal, "\(error)"))
+            }
+            answers.withLock { [result] in $0[text] = result }
+        }
+    }
+
+    subscript(text: String) -> Result<String, Failure>? { answers.withLock { $0[text] } }
+}

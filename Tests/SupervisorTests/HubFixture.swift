@@ -10,6 +10,7 @@ import Platform
 import Site
 import Supervisor
 import Synchronization
+import TestKit
 import Testing
 import Worker
 
@@ -80,7 +81,7 @@ final class HubFixture: Sendable {
 
     /// Restarts once the stopped one has released its file.
     func restartLog() async throws {
-        _ = try await eventually {
+        try await waitUntil("the stopped log has closed its file") {
             do {
                 try startLog()
                 return true
@@ -105,7 +106,7 @@ final class HubFixture: Sendable {
             [weak self] fault in self?.faults.withLock { $0.append(fault) }
         }
         parts.withLock { $0.supervisor = (service, bus) }
-        _ = try await eventually {
+        try await waitUntil("the supervisor has read the log") {
             do {
                 let _: [JobDescription] = try await ask("list", [String]())
                 return true
@@ -198,16 +199,18 @@ final class HubFixture: Sendable {
         _ id: JobID, within limit: Duration = .seconds(60),
         _ condition: (JobDescription) -> Bool
     ) async throws -> JobDescription {
-        let end = ContinuousClock.now + limit
-        while true {
+        var last: JobDescription?
+        _ = try await eventually(within: limit) {
             do {
                 let description = try await job(id)
-                if condition(description) || ContinuousClock.now > end { return description }
-            } catch let failure as Failure where failure.isRetriable && ContinuousClock.now < end {
+                last = description
+                return condition(description)
+            } catch let failure as Failure where failure.isRetriable {
                 // A supervisor that has just started, or whose log is away.
+                return false
             }
-            try await Task.sleep(for: .milliseconds(10))
         }
+        return try #require(last, "the supervisor described no job \(id) within \(limit)")
     }
 
     /// The types of the job's events, in order.
@@ -225,7 +228,7 @@ final class HubFixture: Sendable {
     }
 
     func waitForWorkers(_ count: Int) async throws {
-        _ = try await eventually {
+        try await waitUntil("the supervisor has \(count) workers") {
             let workers: [WorkerDescription] = try await ask("workers", [String]())
             return workers.count == count
         }
@@ -245,18 +248,6 @@ final class HubFixture: Sendable {
 extension WorkerSlots {
     /// A chunk at a time, and no task.
     static let oneChunk = WorkerSlots(taskCredit: 0, taskThreadCount: 0, chunkCount: 1)
-}
-
-/// Waits until `condition` holds, polling every few milliseconds; false after `limit`.
-func eventually(
-    within limit: Duration = .seconds(60), _ condition: () async throws -> Bool
-) async rethrows -> Bool {
-    let end = ContinuousClock.now + limit
-    while ContinuousClock.now < end {
-        if try await condition() { return true }
-        try? await Task.sleep(for: .milliseconds(5))
-    }
-    return try await condition()
 }
 
 /// A job kind for tests: `rows` chunks that each wait for the gate, then a sum.

@@ -7,6 +7,7 @@ import FoundationEssentials
 import Site
 import Supervisor
 import Synchronization
+import TestKit
 import Testing
 import Worker
 
@@ -58,8 +59,7 @@ import Worker
         #expect(list.map(\.id) == [first.id])
     }
 
-    @Test func `what an actor's jobs take up is known once a submission is answered`() async throws
-    {
+    @Test func `an actor's usage counts a job once its submission is answered`() async throws {
         let (hub, kind) = try await HubFixture.forJobs()
         kind.gate.set(open: false)
         func usage(_ actor: String) async throws -> JobUsage { try await hub.ask("usage", actor) }
@@ -82,7 +82,7 @@ import Worker
         let (hub, kind) = try await HubFixture.forJobs()
         kind.gate.set(open: false)
         let id = try await hub.submit(["rows": "4"]).id
-        _ = await eventually { kind.gate.started == [0] }
+        try await waitUntil("the first chunk has begun") { kind.gate.started == [0] }
 
         let paused = try await hub.command(.pause, id)
         #expect(paused.isPaused)
@@ -91,7 +91,7 @@ import Worker
         #expect(quiet.completedChunkCount == 2)
         hub.stopSupervisor()
         try await hub.startSupervisor()
-        _ = try await eventually {
+        try await waitUntil("the job is paused") {
             do {
                 return try await hub.job(id).isPaused
             } catch let failure as Failure where failure.isRetriable {
@@ -110,7 +110,7 @@ import Worker
         let (hub, kind) = try await HubFixture.forJobs()
         kind.gate.set(open: false)
         let id = try await hub.submit(["rows": "3"]).id
-        _ = await eventually { kind.gate.started == [0] }
+        try await waitUntil("the first chunk has begun") { kind.gate.started == [0] }
 
         let cancelling = try await hub.command(.cancel, id)
         #expect(cancelling.status == .cancelling)
@@ -142,7 +142,7 @@ import Worker
         #expect(job.failure == Failure(.invalidParameter, "row 1 is bad"))
     }
 
-    @Test func `a kind nobody knows fails with a sentence`() async throws {
+    @Test func `a job of an unknown kind fails with a sentence`() async throws {
         let (hub, _) = try await HubFixture.forJobs()
         let submitted: JobDescription = try await hub.ask(
             "submit",
@@ -159,7 +159,7 @@ import Worker
         let (hub, kind) = try await HubFixture.forJobs()
         kind.gate.set(open: false)
         let id = try await hub.submit(["rows": "2"]).id
-        _ = await eventually { kind.gate.started == [0] }
+        try await waitUntil("the first chunk has begun") { kind.gate.started == [0] }
 
         hub.stopSupervisor()
         try await hub.startSupervisor()
@@ -172,15 +172,15 @@ import Worker
         #expect(job.lostAttemptCount == 0)
     }
 
-    @Test func `a result made while no supervisor was there is taken`() async throws {
+    @Test func `a result made while there was no supervisor is taken`() async throws {
         let (hub, kind) = try await HubFixture.forJobs()
         kind.gate.set(open: false)
         let id = try await hub.submit(["rows": "1"]).id
-        _ = await eventually { kind.gate.started == [0] }
+        try await waitUntil("the first chunk has begun") { kind.gate.started == [0] }
 
         hub.stopSupervisor()
         kind.gate.set(open: true)
-        _ = await eventually { kind.gate.ended == [0] }
+        try await waitUntil("the first chunk has ended") { kind.gate.ended == [0] }
         try await hub.startSupervisor()
         try await hub.waitForWorkers(2)
         let job = try await hub.job(id) { $0.status.isTerminal }
@@ -193,11 +193,11 @@ import Worker
         let (hub, kind) = try await HubFixture.forJobs()
         kind.gate.set(open: false)
         let id = try await hub.submit(["rows": "3"]).id
-        _ = await eventually { kind.gate.started == [0] }
+        try await waitUntil("the first chunk has begun") { kind.gate.started == [0] }
 
         hub.stopLog()
         kind.gate.set(open: true)
-        _ = await eventually { kind.gate.ended == [0] }
+        try await waitUntil("the first chunk has ended") { kind.gate.ended == [0] }
         try await hub.restartLog()
         let job = try await hub.job(id) { $0.status.isTerminal }
 
@@ -206,7 +206,7 @@ import Worker
         checkRecord(try await hub.events(id), completed: 5, end: JobSucceeded.eventType)
     }
 
-    @Test func `a worker that falls silent loses its chunk to another`() async throws {
+    @Test(.slow) func `a worker that falls silent loses its chunk to another`() async throws {
         var timing = HubFixture.quick
         timing.silence = .seconds(4)
         let hub = try await HubFixture(timing: timing)
@@ -215,11 +215,11 @@ import Worker
         let victim = try await hub.startWorker(.locator, slots: .oneChunk, kind.operations)
         kind.gate.set(open: false)
         let id = try await hub.submit(["rows": "1"]).id
-        _ = await eventually { kind.gate.started == [0] }
+        try await waitUntil("the first chunk has begun") { kind.gate.started == [0] }
 
         hub.worker(victim).bus.stop()
         try await hub.startWorker(.locator, slots: .oneChunk, kind.operations)
-        _ = await eventually { kind.gate.started == [0, 0] }
+        try await waitUntil("the first chunk has begun again") { kind.gate.started == [0, 0] }
         kind.gate.set(open: true)
         let job = try await hub.job(id) { $0.status.isTerminal }
 
@@ -259,7 +259,7 @@ import Worker
         let (hub, kind) = try await HubFixture.forJobs()
         kind.gate.set(open: false)
         let first = try await hub.submit(["rows": "6"]).id
-        _ = await eventually { kind.gate.started.count == 1 }
+        try await waitUntil("a chunk has begun") { kind.gate.started.count == 1 }
         let second = try await hub.submit(["rows": "1"]).id
         _ = try await hub.job(second) { $0.completedChunkCount == 1 }
 

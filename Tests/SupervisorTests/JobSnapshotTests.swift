@@ -55,7 +55,7 @@ import Worker
         return found
     }
 
-    @Test func `what is written down of jobs that go on is the log up to one place`()
+    @Test func `a snapshot of running jobs is the log up to one position`()
         async throws
     {
         let hub = try await site()
@@ -99,7 +99,7 @@ import Worker
         #expect(hub.faults.withLock { $0.isEmpty })
     }
 
-    @Test func `a supervisor that has to fold a long log writes jobs down on the way`()
+    @Test(.slow) func `a supervisor that has to fold a long log writes jobs down on the way`()
         async throws
     {
         let hub = try await HubFixture(pace: SnapshotPace(eventCount: 100))

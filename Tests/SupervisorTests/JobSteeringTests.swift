@@ -26,7 +26,7 @@ import Worker
         let (hub, _) = try await HubFixture.forJobs(rowWorkers: 2)
         let id = try await hub.submit(["subJobs": "6"], actor: "ada").id
         for _ in 0..<5 {
-            try await Task.sleep(for: .milliseconds(Int.random(in: 1...80, using: &random)))
+            try await pauseBeforeKill(milliseconds: 1...80, using: &random)
             hub.stopSupervisor()
             try await hub.startSupervisor()
         }
@@ -51,7 +51,7 @@ import Worker
         let (hub, kind) = try await HubFixture.forJobs(rowWorkers: 2)
         kind.gate.set(open: false)
         let id = try await hub.submit(["subJobs": "5"]).id
-        _ = await eventually { kind.gate.started.count == 2 }
+        try await waitUntil("two chunks have begun") { kind.gate.started.count == 2 }
         let open = try await children(of: id, hub)
         #expect(open.count == 2)
 
@@ -70,7 +70,7 @@ import Worker
         let (hub, kind) = try await HubFixture.forJobs(rowWorkers: 2)
         kind.gate.set(open: false)
         let id = try await hub.submit(["subJobs": "3"]).id
-        _ = await eventually { kind.gate.started.count == 2 }
+        try await waitUntil("two chunks have begun") { kind.gate.started.count == 2 }
 
         _ = try await hub.command(.pause, id)
         hub.stopSupervisor()
@@ -111,7 +111,7 @@ import Worker
         #expect(all)
     }
 
-    @Test func `nobody claims to be a sub-job`() async throws {
+    @Test func `a submission that claims a parent is refused`() async throws {
         let (hub, _) = try await HubFixture.forJobs()
         let refusal = await #expect(throws: Failure.self) {
             let _: JobDescription = try await hub.ask(
@@ -126,7 +126,7 @@ import Worker
 
     // MARK: Limits
 
-    @Test func `an operation that hangs is stopped by its job's limit, three times in all`()
+    @Test(.slow) func `an operation that hangs is stopped by its job's limit, three times in all`()
         async throws
     {
         let (hub, kind) = try await HubFixture.forJobs()
@@ -191,7 +191,7 @@ import Worker
         let (hub, kind) = try await HubFixture.forJobs()
         kind.gate.set(open: false)
         let id = try await hub.submit(["rows": "2"]).id
-        _ = await eventually { kind.gate.started == [0] }
+        try await waitUntil("the first chunk has begun") { kind.gate.started == [0] }
 
         let left = await hub.drainSupervisor(limit: .milliseconds(100))
 
@@ -207,7 +207,7 @@ import Worker
         let (hub, kind) = try await HubFixture.forJobs()
         kind.gate.set(open: false)
         let id = try await hub.submit(["rows": "3"]).id
-        _ = await eventually { kind.gate.started == [0] }
+        try await waitUntil("the first chunk has begun") { kind.gate.started == [0] }
 
         async let draining = hub.drainSupervisor(limit: .seconds(60))
         let isRefused = try await eventually {

@@ -6,6 +6,7 @@ import CairnModel
 import FoundationEssentials
 import Supervisor
 import Synchronization
+import TestKit
 import Testing
 import Worker
 

@@ -8,6 +8,7 @@ import Platform
 import Site
 import Supervisor
 import Synchronization
+import TestKit
 import Testing
 import Worker
 
@@ -50,7 +51,7 @@ import Worker
         return try #require(status[.identify])
     }
 
-    @Test func `answers reach who asks often although the supervisor is gone`() async throws {
+    @Test func `answers reach a frequent asker although the supervisor is gone`() async throws {
         let hub = try await HubFixture()
         let isOpen = Atomic<Bool>(false)
         let operations: [String: TaskHandler] = [
@@ -102,7 +103,10 @@ import Worker
         #expect(workers.first?.doneCount == 340 && workers.first?.runningTaskCount == 0)
     }
 
-    @Test func `only from the sixteenth task on, by its own id and for its asker`() async throws {
+    @Test
+    func `orders ask for straight answers only from the sixteenth task on, each for its own asker`()
+        async throws
+    {
         let hub = try await HubFixture()
         let (worker, asked) = try await twentyAsked(hub)
         let straight = worker.orders.filter {
@@ -117,7 +121,9 @@ import Worker
         #expect(try await asked.value.count == 20)
     }
 
-    @Test func `not from a worker that waits for each credit, which the hub gives back sooner`()
+    @Test
+    func
+        `a worker that waits for each credit gives no answer straight, and has credit back sooner`()
         async throws
     {
         let hub = try await HubFixture()
@@ -232,7 +238,7 @@ import Worker
         #expect(!left.contains { $0.hasPrefix("answers-") && !$0.hasSuffix(".lock") })
     }
 
-    @Test func `answers pass the supervisor again as soon as somebody watches the map`()
+    @Test func `answers pass the supervisor again as soon as a client watches the map`()
         async throws
     {
         let hub = try await HubFixture()
@@ -255,7 +261,7 @@ import Worker
         #expect(seen.withLock { $0.allSatisfy { $0 == "seen" } })
     }
 
-    @Test func `workers that die and are replaced lose none of many answers`() async throws {
+    @Test(.slow) func `workers that die and are replaced lose none of many answers`() async throws {
         let hub = try await HubFixture()
         try await hub.startWorker(.identify, slots: Self.slots, Self.echo)
         try await warmUp(hub)

@@ -6,6 +6,7 @@ import CairnModel
 import FoundationEssentials
 import Supervisor
 import Synchronization
+import TestKit
 import Testing
 import Worker
 
@@ -50,20 +51,22 @@ private let echo: [String: TaskHandler] = [
         #expect(failure == Failure(.unavailable, "no cairn-worker --pool locator is running"))
     }
 
-    @Test func `a task nobody has time for ends at its deadline`() async throws {
+    @Test func `a task without a free worker ends at its deadline`() async throws {
         let hub = try await HubFixture()
         let isOpen = Atomic<Bool>(false)
+        let isHeld = Atomic<Bool>(false)
         let slow = WorkerSlots(taskCredit: 1, taskThreadCount: 1, chunkCount: 0)
         try await hub.startWorker(
             .identify, slots: slow,
             [
                 "wait": { context, _ in
+                    isHeld.store(true, ordering: .relaxed)
                     while !isOpen.load(ordering: .relaxed) { PauseThread.briefly() }
                     return Data()
                 }
             ])
         async let first = hub.task("wait", "")
-        try await Task.sleep(for: .milliseconds(50))
+        try await waitUntil("the worker holds its task") { isHeld.load(ordering: .relaxed) }
 
         let failure = await #expect(throws: Failure.self) {
             try await hub.task("wait", "", timeout: .milliseconds(300))
@@ -149,7 +152,7 @@ private let echo: [String: TaskHandler] = [
         #expect(try await hub.task("echo", "b") == "-:b")
     }
 
-    @Test func `interactive tasks go on while the log is away, submissions are refused`()
+    @Test(.slow) func `interactive tasks go on while the log is away, submissions are refused`()
         async throws
     {
         let hub = try await HubFixture()
@@ -173,7 +176,7 @@ private let echo: [String: TaskHandler] = [
         #expect(isBack)
     }
 
-    @Test func `identify answers are shown to whoever watches the map`() async throws {
+    @Test func `identify answers are shown to the clients that watch the map`() async throws {
         let hub = try await HubFixture()
         try await hub.startWorker(.identify, slots: interactive, echo)
         let seen = Mutex<[String]>([])

@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    @Test func `what is written is read back, in pieces of any size`() throws {
+    @Test func `a CSV table that was written is read back, in pieces of any size`() throws {
         let seed = UInt64.random(in: .min ... .max)
         var random = SeededGenerator(seed: seed)
         let alphabet = ["a", ",", "\"", "\n", "\r", " ", "é", "xyz", ""]

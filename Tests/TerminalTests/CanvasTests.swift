@@ -29,7 +29,7 @@ import Testing
         #expect(Canvas(columns: 1, rows: 1).cell(column: 0, row: 0) == nil)
     }
 
-    @Test func `a fill is the even-odd inside of its rings`() {
+    @Test(.slow) func `a fill is the even-odd inside of its rings`() {
         var random = SeededGenerator(seed: .random(in: .min ... .max))
         print("\(#function): seed \(random.seed)")
         for _ in 0..<200 {
@@ -103,7 +103,7 @@ import Testing
         return (x * x + y * y).squareRoot()
     }
 
-    @Test func `what is not finite or lies far outside draws nothing and does not trap`() {
+    @Test func `a coordinate that is not finite or far outside draws nothing and does not trap`() {
         let odd: [Double] = [.nan, .infinity, -.infinity, 1e308, -1e308, 1e18, -1e18]
         for first in odd {
             for second in odd {

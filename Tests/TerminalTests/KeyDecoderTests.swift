@@ -59,7 +59,8 @@ import Testing
         #expect(decoder.decode(Array("ok".utf8)) == [.character("o"), .character("k")])
     }
 
-    @Test func `any bytes are survived and every printable letter between them arrives`() {
+    @Test func `the key decoder takes any bytes, and every printable letter between them arrives`()
+    {
         var random = SeededGenerator(seed: .random(in: .min ... .max))
         print("\(#function): seed \(random.seed)")
         for _ in 0..<2_000 {

@@ -51,7 +51,7 @@ import Testing
     ]
 
     @Test(arguments: texts)
-    func `what is shown takes the columns that are counted`(_ text: String, _ columns: Int) {
+    func `text that is shown takes the columns that are counted`(_ text: String, _ columns: Int) {
         var frame = Frame(columns: 12, rows: 1)
         let end = frame.put(text, column: 0, row: 0)
         frame.put("│", column: 11, row: 0)

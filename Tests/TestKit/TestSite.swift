@@ -72,7 +72,7 @@ public final class TestSite: Sendable {
 
     /// Stops a process with SIGSTOP and waits until all of its threads are stopped, so that no
     /// later message is seen before SIGCONT.
-    public func freeze(_ processID: Int32) {
+    public func freeze(_ processID: Int32) throws {
         signal(processID, SIGSTOP)
         let folder = "/proc/\(processID)/task"
         func stands(_ thread: String) -> Bool {
@@ -81,10 +81,9 @@ public final class TestSite: Sendable {
             let rest = String(decoding: bytes, as: UTF8.self).split(separator: ")").last ?? ""
             return bytes.isEmpty || rest.hasPrefix(" T") || rest.hasPrefix(" t")
         }
-        while let threads = try? FileManager.default.contentsOfDirectory(atPath: folder),
-            !threads.allSatisfy(stands)
-        {
-            usleep(1_000)
+        try blockUntil("each thread of process \(processID) stands still") {
+            let threads = try? FileManager.default.contentsOfDirectory(atPath: folder)
+            return threads?.allSatisfy(stands) ?? true
         }
     }
 

@@ -2,6 +2,7 @@
 // Part of Cairn.
 
 import Foundation
+import TestKit
 import Testing
 
 /// The house rules of documents that a machine can check.
@@ -78,7 +79,7 @@ import Testing
         return components.joined(separator: "/")
     }
 
-    @Test func `every document and decision that a source names exists`() throws {
+    @Test(.slow) func `every document and decision that a source names exists`() throws {
         let numbers = Set(records.compactMap { $0.path.firstMatch(of: /\/(\d{4})-/)?.1 })
         let sources =
             try Repository.sources.get()

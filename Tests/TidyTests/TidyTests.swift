@@ -223,6 +223,18 @@ import Testing
         }
     }
 
+    /// A test waits for a condition, by `waitUntil`; load generators and benches have a pace.
+    @Test func `no test sleeps`() throws {
+        let exempt = ["Tests/TestKit/Waiting.swift", "Tests/Torture/", "Tests/Benchmarks/"]
+        let files = try Repository.swiftFiles(below: "Tests")
+        #expect(files.contains { $0.path == exempt[0] })
+        for file in files where !exempt.contains(where: file.path.hasPrefix) {
+            for line in file.lines(with: "slee" + "p(") {
+                Issue.record("\(file.path):\(line.number) sleeps")
+            }
+        }
+    }
+
     @Test func `every target has its paragraph`() throws {
         let modules = try Repository.read("Docs/modules.md")
         for name in table.rows.keys.sorted() {
@@ -285,7 +297,7 @@ import Testing
         }
     }
 
-    @Test func `places to look`() {
+    @Test func `files of more than 600 lines are listed`() {
         for file in sources where file.lines.count > 600 {
             print("\(file.path): \(file.lines.count) lines")
         }

@@ -58,7 +58,9 @@ import Testing
         }
 
         func settle(at count: Int) async throws {
-            while threadCount != count { try await Task.sleep(for: .milliseconds(5)) }
+            try await waitUntil("there are \(count) threads", detail: "\(threadCount)") {
+                threadCount == count
+            }
         }
     }
 
@@ -97,7 +99,7 @@ import Testing
         try await bench.settle(at: count)
     }
 
-    @Test func `what is tried is answered, or handed back without an answer`() async throws {
+    @Test func `a task that is tried is answered, or handed back without an answer`() async throws {
         let bench = try Bench(count: 1)
         var results = bench.results.makeAsyncIterator()
 
@@ -153,7 +155,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `a turn is over when its time is and somebody waits, unless it is kept`(
+    func `a turn is over when its time is and another task waits, unless it is kept`(
         keeps: Bool
     ) async throws {
         let trial = try Trial(keeps: keeps)

@@ -236,8 +236,8 @@ private func ask(
 
         var waiting: [Work] = []
         for _ in 0..<5 { waiting.append(try ask(1)) }
-        while try server.log().count(where: { $0.contains("/query") }) < 5 {
-            try await Task.sleep(for: .milliseconds(20))
+        try await waitUntil("the server has five requests") {
+            try server.log().count { $0.contains("/query") } >= 5
         }
         for _ in 0..<10 { _ = try ask(0) }
 
@@ -278,8 +278,8 @@ private func ask(
 
         var waiting: [Work] = []
         for _ in 0..<5 { waiting.append(try ask(history.map.request())) }
-        while try server.log().count(where: { $0.contains("GetFeatureInfo") }) < 5 {
-            try await Task.sleep(for: .milliseconds(20))
+        try await waitUntil("the server has five requests") {
+            try server.log().count { $0.contains("GetFeatureInfo") } >= 5
         }
         for _ in 0..<10 {
             _ = try ask(history.map.request { $0.layers = LayerSelection(.all, ids: [0]) })

@@ -19,7 +19,7 @@ import Testing
         #expect(times.takeMean() == 7)
     }
 
-    @Test func `what is not answered at once counts when a thread has done it`() {
+    @Test func `a task that is not answered at once counts when a thread has done it`() {
         var times = TaskTimes()
 
         #expect(times.measure { nil as Int? } == nil)
