@@ -23,7 +23,8 @@ import Testing
         }
     }
 
-    /// `| place | `name` | `Request` → `Answer` | request | answer | effort | recorded |`.
+    /// `| place | `name` | `Request` → `Answer` | request | request at most | answer |
+    /// effort | recorded |`.
     private func row(_ operation: OperationSummary) -> String {
         let place =
             switch operation.place {
@@ -35,7 +36,8 @@ import Testing
         let request = operation.request.replacing("Nothing", with: "{}")
         let answer = operation.answer.replacing("Array<", with: "[").replacing(">", with: "]")
         return "| \(place) | `\(operation.name)` | `\(request)` → `\(answer)` | "
-            + "\(operation.requestForm) | \(operation.answerForm) | \(operation.effort.rawValue) | "
+            + "\(operation.requestForm) | \(operation.requestBound >> 10) KiB | "
+            + "\(operation.answerForm) | \(operation.effort.rawValue) | "
             + (operation.isRecorded ? "yes |" : "no |")
     }
 

@@ -17,7 +17,7 @@ public struct Endpoint: Hashable, Sendable, CustomStringConvertible {
         let carriesRequests =
             name.hasSuffix(".req") || name.hasPrefix(Self.lanePrefix)
             || name.hasPrefix(Self.answersPrefix) || name == Self.sinkName
-        maximumMessageByteCount = carriesRequests ? 8 << 20 : 1 << 20
+        maximumMessageByteCount = carriesRequests ? OperationPlace.messageBound : 1 << 20
     }
 
     /// Names a further endpoint: 1–60 of `a–z 0–9 . -`; nil for anything else.

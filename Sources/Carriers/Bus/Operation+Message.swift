@@ -17,12 +17,13 @@ extension Operation {
             metadata: try RequestMetadata(
                 operation: name, actor: actor, map: (map ?? publishedMap?(value))?.rawValue
             ).wireForm(),
-            payload: try request.encode(value, contentType))
+            payload: try encode(request: value))
     }
 
-    /// The request in a question; throws `Failure`: `invalidParameter`, `newerVersion`.
+    /// The request in a question; throws `Failure`: `invalidParameter`, `tooLarge`,
+    /// `newerVersion`.
     public func request(in message: Message) throws(Failure) -> Request {
-        try request.decode(message.payload, message.header.contentType)
+        try decode(request: message.payload, message.header.contentType)
     }
 
     /// The answer in a reply; throws `Failure`: `corrupt`, or `newerVersion` for another build's

@@ -105,7 +105,7 @@ package struct TaskHandlers: Sendable {
     ) {
         if operation.effort == .long { long.insert(operation.name) }
         handlers[operation.name] = { context, payload in
-            let request = try operation.request.decode(payload, context.contentType)
+            let request = try operation.decode(request: payload, context.contentType)
             return try operation.answer.encode(
                 try body(request, context), context.contentType)
         }
@@ -142,7 +142,7 @@ package struct TaskHandlers: Sendable {
         _ body: @escaping @Sendable (Request, OperationContext) throws -> Answer?
     ) -> TrialHandler {
         { context, payload in
-            let request = try operation.request.decode(payload, context.contentType)
+            let request = try operation.decode(request: payload, context.contentType)
             return try body(request, context).map {
                 try operation.answer.encode($0, context.contentType)
             }

@@ -14,6 +14,8 @@ public struct Operation<Request: Sendable, Answer: Sendable>: Sendable {
     public let place: OperationPlace
     /// Encoding of the request.
     public let request: PayloadForm<Request>
+    /// The most bytes of an encoded request; a longer one is refused by client and service.
+    public let requestBound: Int
     /// Encoding of the answer.
     public let answer: PayloadForm<Answer>
     /// Scheduling class on a worker; `.short` where a service answers.
@@ -29,18 +31,41 @@ public struct Operation<Request: Sendable, Answer: Sendable>: Sendable {
     /// Defines an operation.
     public init(
         _ name: String, at place: OperationPlace, request: PayloadForm<Request>,
-        answer: PayloadForm<Answer>, effort: OperationEffort = .short,
+        requestBound: Int = OperationPlace.messageBound, answer: PayloadForm<Answer>,
+        effort: OperationEffort = .short,
         timeout: Duration = .seconds(10), recordedForm: Int? = nil,
         publishedMap: (@Sendable (Request) -> MapName?)? = nil
     ) {
         self.name = name
         self.place = place
         self.request = request
+        self.requestBound = requestBound
         self.answer = answer
         self.effort = effort
         self.timeout = timeout
         self.recordedForm = recordedForm
         self.publishedMap = publishedMap
+    }
+
+    /// The bytes of a request; throws `Failure`: `tooLarge` beyond ``requestBound``, and what its
+    /// form throws.
+    public func encode(request value: Request) throws(Failure) -> Data {
+        try checked(request.encode(value, contentType))
+    }
+
+    /// The request in some bytes; throws `Failure`: `tooLarge` beyond ``requestBound``, and what its
+    /// form throws.
+    public func decode(request bytes: Data, _ contentType: UInt8) throws(Failure) -> Request {
+        try request.decode(checked(bytes), contentType)
+    }
+
+    private func checked(_ bytes: Data) throws(Failure) -> Data {
+        guard bytes.count <= requestBound else {
+            throw Failure(
+                .tooLarge,
+                "a request for \(name) has \(bytes.count) bytes; expected at most \(requestBound)")
+        }
+        return bytes
     }
 
     /// The content type requested for the answer.
@@ -50,7 +75,8 @@ public struct Operation<Request: Sendable, Answer: Sendable>: Sendable {
     public var summary: OperationSummary {
         OperationSummary(
             name: name, place: place, request: "\(Request.self)", requestForm: request.name,
-            answer: "\(Answer.self)", answerForm: answer.name, effort: effort,
+            requestBound: requestBound, answer: "\(Answer.self)", answerForm: answer.name,
+            effort: effort,
             isRecorded: recordedForm != nil)
     }
 }
@@ -58,16 +84,23 @@ public struct Operation<Request: Sendable, Answer: Sendable>: Sendable {
 extension Operation where Request: Codable, Answer: Codable {
     /// Defines an operation whose request and answer are JSON.
     public init(
-        _ name: String, at place: OperationPlace, effort: OperationEffort = .short,
+        _ name: String, at place: OperationPlace,
+        requestBound: Int = OperationPlace.messageBound, effort: OperationEffort = .short,
         timeout: Duration = .seconds(10)
     ) {
         self.init(
-            name, at: place, request: .json, answer: .json, effort: effort, timeout: timeout)
+            name, at: place, request: .json, requestBound: requestBound, answer: .json,
+            effort: effort, timeout: timeout)
     }
 }
 
 /// The service or pool that answers an operation.
 public enum OperationPlace: Hashable, Sendable {
+    /// The most bytes of a message with a request, header and metadata included.
+    public static let messageBound = 8 << 20
+    /// The bound of requests that hold names, numbers and short texts.
+    public static let shortBound = 64 << 10
+
     /// The log, `log.req`.
     case log
     /// The map state, `map.req`.
@@ -98,6 +131,8 @@ public struct OperationSummary: Hashable, Sendable {
     public let request: String
     /// Encoding of the request.
     public let requestForm: String
+    /// The most bytes of an encoded request.
+    public let requestBound: Int
     /// The type of the answer.
     public let answer: String
     /// Encoding of the answer.

@@ -31,14 +31,20 @@ extension Operation where Request == MapCommandRequest, Answer == MapCommandResu
 
 extension Operation where Request == Nothing, Answer == StateHash {
     /// The hash of the maps, as the map state has them.
-    public static var mapsHash: Self { Self("stateHash", at: .maps, timeout: .seconds(30)) }
+    public static var mapsHash: Self {
+        Self("stateHash", at: .maps, requestBound: OperationPlace.shortBound, timeout: .seconds(30))
+    }
     /// The hash of the jobs, as the supervisor has them.
     public static var jobsHash: Self {
-        Self("stateHash", at: .supervisor, timeout: .seconds(30))
+        Self(
+            "stateHash", at: .supervisor, requestBound: OperationPlace.shortBound,
+            timeout: .seconds(30))
     }
     /// The hash of the maps, as some identify worker has them.
     public static var workerHash: Self {
-        Self("stateHash", at: .pool(.identify), timeout: .seconds(30))
+        Self(
+            "stateHash", at: .pool(.identify), requestBound: OperationPlace.shortBound,
+            timeout: .seconds(30))
     }
 }
 
@@ -52,33 +58,45 @@ extension Operation where Request == JobSubmission, Answer == JobDescription {
 extension Operation where Request == JobCommandRequest, Answer == JobDescription {
     /// Pauses, resumes or cancels a job.
     public static var jobCommand: Self {
-        Self("command", at: .supervisor, timeout: .seconds(30))
+        Self(
+            "command", at: .supervisor, requestBound: OperationPlace.shortBound,
+            timeout: .seconds(30))
     }
 }
 
 extension Operation where Request == JobID, Answer == JobDescription {
     /// One job as it is now.
-    public static var describe: Self { Self("describe", at: .supervisor) }
+    public static var describe: Self {
+        Self("describe", at: .supervisor, requestBound: OperationPlace.shortBound)
+    }
 }
 
 extension Operation where Request == Nothing, Answer == [JobDescription] {
     /// The newest jobs.
-    public static var list: Self { Self("list", at: .supervisor) }
+    public static var list: Self {
+        Self("list", at: .supervisor, requestBound: OperationPlace.shortBound)
+    }
 }
 
 extension Operation where Request == String, Answer == JobUsage {
     /// Reports the resources used by an actor's jobs.
-    public static var usage: Self { Self("usage", at: .supervisor) }
+    public static var usage: Self {
+        Self("usage", at: .supervisor, requestBound: OperationPlace.shortBound)
+    }
 }
 
 extension Operation where Request == Nothing, Answer == [WorkerDescription] {
     /// The workers that are there now.
-    public static var workers: Self { Self("workers", at: .supervisor) }
+    public static var workers: Self {
+        Self("workers", at: .supervisor, requestBound: OperationPlace.shortBound)
+    }
 }
 
 extension Operation where Request == Nothing, Answer == SupervisorStatus {
     /// The supervisor's backlog and counters.
-    public static var status: Self { Self("status", at: .supervisor) }
+    public static var status: Self {
+        Self("status", at: .supervisor, requestBound: OperationPlace.shortBound)
+    }
 }
 
 // MARK: Identify workers
@@ -113,7 +131,8 @@ extension Operation where Request == LegendRequest, Answer == LayerLegends {
     /// The legends of a map's layers on other servers.
     public static var legend: Self {
         Self(
-            "legend", at: .pool(.identify), request: .json, answer: .jsonForOwn, effort: .long,
+            "legend", at: .pool(.identify), request: .json, requestBound: OperationPlace.shortBound,
+            answer: .jsonForOwn, effort: .long,
             timeout: .seconds(15))
     }
 }
@@ -152,7 +171,7 @@ extension Operation where Request == GeocodeRequest, Answer == GeocodeAnswer {
     /// Answers where something is.
     public static var geocode: Self {
         Self(
-            "geocode", at: .pool(.locator), request: .json,
+            "geocode", at: .pool(.locator), request: .json, requestBound: OperationPlace.shortBound,
             answer: .fixed(encode: FixedLayout.encode, decode: FixedLayout.geocodeAnswer),
             recordedForm: 1)
     }
@@ -162,7 +181,7 @@ extension Operation where Request == SuggestRequest, Answer == SuggestAnswer {
     /// Answers how a text may go on.
     public static var suggest: Self {
         Self(
-            "suggest", at: .pool(.locator), request: .json,
+            "suggest", at: .pool(.locator), request: .json, requestBound: OperationPlace.shortBound,
             answer: .fixed(encode: FixedLayout.encode, decode: FixedLayout.suggestAnswer),
             timeout: .seconds(5), recordedForm: 1)
     }
@@ -172,7 +191,7 @@ extension Operation where Request == ReverseGeocodeRequest, Answer == ReverseGeo
     /// Finds the place at a location.
     public static var reverse: Self {
         Self(
-            "reverse", at: .pool(.locator), request: .json,
+            "reverse", at: .pool(.locator), request: .json, requestBound: OperationPlace.shortBound,
             answer: .fixed(encode: FixedLayout.encode, decode: FixedLayout.reverseAnswer),
             recordedForm: 1)
     }
