@@ -114,6 +114,17 @@ import Testing
         #expect(!text.contains("\n"))
     }
 
+    @Test func `a text has at most 200,000 coordinates`() throws {
+        func text(_ count: Int) -> String {
+            "MULTIPOINT(" + repeatElement("1 2", count: count).joined(separator: ",") + ")"
+        }
+
+        #expect(try GeometryText.parse(text(200_000)).shape.coordinateCount == 200_000)
+        #expect(
+            throws: Failure(.tooLarge, "the geometry has more than 200000 coordinates")
+        ) { try GeometryText.parse(text(200_001)) }
+    }
+
     @Test func `geometry text of any bytes is read or refused`() {
         var random = SeededGenerator(seed: .random(in: .min ... .max))
         print("\(#function): seed \(random.seed)")

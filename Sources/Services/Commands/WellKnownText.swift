@@ -14,10 +14,10 @@ enum WellKnownText {
     /// A MULTIPOLYGON has as many parentheses in one another.
     private static let depthLimit = 3
 
-    /// Reads a whole text; throws `Failure` (`invalidParameter`) with what GEOS says of it.
+    /// Reads a whole text; throws `Failure` (`invalidParameter`, `tooLarge`) with what GEOS says of it.
     static func shape(of text: String) throws(Failure) -> Shape {
         if let box = try envelope(text) { return .envelope(box) }
-        try checkParentheses(text)
+        try checkBounds(text)
         do throws(GEOSError) {
             let geometry = try GEOSGeometry(wkt: text)
             let kind = try geometry.kind()
@@ -54,9 +54,10 @@ enum WellKnownText {
         return Envelope(minX: numbers[0], minY: numbers[2], maxX: numbers[1], maxY: numbers[3])
     }
 
-    /// Throws for what GEOS does not look after: nesting, and what follows the geometry.
-    private static func checkParentheses(_ text: String) throws(Failure) {
+    /// Throws for what GEOS does not look after: size, nesting, and what follows the geometry.
+    private static func checkBounds(_ text: String) throws(Failure) {
         var depth = 0
+        var commaCount = 0
         var isAtEnd = false
         for (offset, byte) in text.utf8.enumerated() {
             switch byte {
@@ -68,6 +69,14 @@ enum WellKnownText {
             case UInt8(ascii: ")"):
                 depth -= 1
                 isAtEnd = depth <= 0
+            case UInt8(ascii: ","):
+                // One between each coordinate and the next, of rings and parts too.
+                commaCount += 1
+                guard commaCount < GeometryText.coordinateLimit else {
+                    throw Failure(
+                        .tooLarge,
+                        "the geometry has more than \(GeometryText.coordinateLimit) coordinates")
+                }
             default: break
             }
         }
