@@ -203,7 +203,7 @@ import Testing
         let client = try await client()
         let name = try stream("job-any")
         let sent = client.bus.statistics.sentCount
-        logd.signal(SIGSTOP)
+        try logd.freeze()
 
         // Sixteen before which fewer are under way, ten full messages of 64, and three that wait
         // for an answer.
@@ -233,7 +233,7 @@ import Testing
             results.append(try await client.log.append([event], to: name, expected: .any))
         }
         let sent = client.bus.statistics.sentCount
-        logd.signal(SIGSTOP)
+        try logd.freeze()
         let others = (0..<16).map { _ in
             Task { try await client.log.append([newEvent()], to: name, expected: .any) }
         }
@@ -263,7 +263,7 @@ import Testing
         let client = try await client()
         let name = try stream("job-any")
         let sent = client.bus.statistics.sentCount
-        logd.signal(SIGSTOP)
+        try logd.freeze()
         let first = (0..<16).map { _ in
             Task { try await client.log.append([newEvent()], to: name, expected: .any) }
         }

@@ -5,6 +5,7 @@ import CairnModel
 import Foundation
 import Platform
 import Site
+import TestKit
 import Testing
 
 /// The real `cairn-logd`, as a process.
@@ -33,6 +34,12 @@ final class LogdProcess {
     var isRunning: Bool { process.isRunning }
 
     func signal(_ number: Int32) { Glibc.kill(process.processIdentifier, number) }
+
+    /// Stops it; nothing sent to it from now on is seen before SIGCONT.
+    func freeze() throws {
+        signal(SIGSTOP)
+        try TestSite.waitUntilStopped(processID)
+    }
 
     func kill() {
         signal(SIGKILL)

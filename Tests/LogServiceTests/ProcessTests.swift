@@ -298,7 +298,7 @@ private final class Acknowledged: Sendable {
             let logd = try LogdProcess(scratch.site)
             _ = try await client.log.head(timeout: .seconds(30))
             // Stopped, it has both before it does anything.
-            logd.signal(SIGSTOP)
+            try logd.freeze()
             logd.signal(SIGTERM)
             logd.signal(SIGINT)
             logd.signal(SIGCONT)

@@ -74,6 +74,11 @@ public final class TestSite: Sendable {
     /// later message is seen before SIGCONT.
     public func freeze(_ processID: Int32) throws {
         signal(processID, SIGSTOP)
+        try Self.waitUntilStopped(processID)
+    }
+
+    /// Waits until each thread of a process to which SIGSTOP was sent stands still.
+    public static func waitUntilStopped(_ processID: Int32) throws {
         let folder = "/proc/\(processID)/task"
         func stands(_ thread: String) -> Bool {
             let bytes = FileManager.default.contents(atPath: "\(folder)/\(thread)/stat") ?? Data()
