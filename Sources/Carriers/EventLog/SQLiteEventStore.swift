@@ -326,9 +326,12 @@ public final class SQLiteEventStore: EventStore {
     ///
     /// It is then written again from its beginning: to sync bytes that a file has already takes
     /// half as long as to sync bytes by which it grows. For the moments in which nobody waits for a
-    /// commit.
-    public func checkpointIfDue() throws(Failure) {
-        if isCheckpointDue { try checkpoint() }
+    /// commit. Returns whether it was due.
+    @discardableResult
+    public func checkpointIfDue() throws(Failure) -> Bool {
+        guard isCheckpointDue else { return false }
+        try checkpoint()
+        return true
     }
 
     /// Moves the write-ahead log into the file; with `truncating` it is emptied, as at an orderly

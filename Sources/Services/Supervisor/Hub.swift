@@ -60,6 +60,9 @@ actor Hub {
     var lastPatrol: Int64
     var counters = HubCounters()
     let failpoints = Failpoints()
+    let metrics: SupervisorMetrics
+    /// What of the dispatcher's count of nanoseconds is in the metrics, by pool.
+    var shownTaskNanoseconds: [WorkerPool: Int64] = [:]
     /// What the wall clock showed at some moment of the steady one.
     private var moment: (wall: Int64, monotonic: Int64)
     /// How old open jobs are.
@@ -71,7 +74,7 @@ actor Hub {
 
     init(
         bus: BusThread, logger: Logger, timing: SupervisorTiming,
-        snapshots: StateSnapshots<JobTable>, pace: SnapshotPace,
+        snapshots: StateSnapshots<JobTable>, pace: SnapshotPace, metrics: MetricsRegistry,
         requestShutdown: @escaping @Sendable (Failure) -> Void
     ) {
         self.bus = bus
@@ -80,9 +83,11 @@ actor Hub {
         self.snapshots = snapshots
         self.pace = pace
         self.requestShutdown = requestShutdown
+        self.metrics = SupervisorMetrics(metrics)
         moment = (WallClock.microseconds(), MonotonicClock.nanoseconds())
         lastPatrol = moment.monotonic
         dispatcher = Dispatcher(at: moment.monotonic, absence: timing.poolAbsence)
+        metrics.beforeWriting { [weak self] in await self?.showMetrics() }
     }
 
     /// What the log's clock showed when the jobs were read, and goes on steadily from there,

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
+internal import CoreMetrics
 internal import Platform
 
 /// How long interactive tasks take, from beat to beat.
 struct TaskTimes {
+    private let seconds: CoreMetrics.Timer
     private var count: Int64 = 0
     private var nanoseconds: Int64 = 0
+
+    /// Begins; each task is also recorded in `seconds`.
+    init(_ seconds: CoreMetrics.Timer) { self.seconds = seconds }
 
     /// Tries to answer a task at once, and counts it where that is done.
     mutating func measure<Answer>(_ attempt: () -> Answer?) -> Answer? {
@@ -18,6 +23,7 @@ struct TaskTimes {
 
     /// Counts a task that took a thread so many nanoseconds.
     mutating func add(_ nanoseconds: Int64) {
+        seconds.recordNanoseconds(nanoseconds)
         count += 1
         self.nanoseconds += nanoseconds
     }
@@ -25,7 +31,7 @@ struct TaskTimes {
     /// Microseconds of a task on average, rounded up, since this was called last; nil where there
     /// was none.
     mutating func takeMean() -> Int? {
-        defer { self = TaskTimes() }
+        defer { (count, nanoseconds) = (0, 0) }
         guard count > 0 else { return nil }
         return Int((nanoseconds / count + 999) / 1_000)
     }
