@@ -65,6 +65,7 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 let arguments: Target.Dependency = .product(
     name: "ArgumentParser", package: "swift-argument-parser")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
+let metrics: Target.Dependency = .product(name: "CoreMetrics", package: "swift-metrics")
 let collections: Target.Dependency = .product(name: "DequeModule", package: "swift-collections")
 let hummingbird: Target.Dependency = .product(name: "HummingbirdCore", package: "hummingbird")
 
@@ -183,42 +184,43 @@ let tier4: [Target] = [
 ]
 
 let tier5: [Target] = [
-    library("Daemon", ["Bus", "CairnCore", "Platform", "Site", logging]),
+    library("Daemon", ["Bus", "CairnCore", "Platform", "Site", logging, metrics]),
     library(
-        "LogService", ["Bus", "CairnCore", "Daemon", "EventLog", "Platform", "Site", logging]),
+        "LogService",
+        ["Bus", "CairnCore", "Daemon", "EventLog", "Platform", "Site", logging, metrics]),
     library(
         "MapStateService",
         [
             "Bus", "CairnClient", "CairnModel", "Daemon", "Dataset", "Expression", "Geometry",
-            "MapState", "PROJ", "Platform", "Remote", "Site", logging,
+            "MapState", "PROJ", "Platform", "Remote", "Site", logging, metrics,
         ]),
     library(
         "Supervisor",
         [
             "Bus", "CairnClient", "CairnModel", "Daemon", "Jobs", "Platform", "Site", collections,
-            logging,
+            logging, metrics,
         ]),
     library(
         "Worker",
         [
             "Bus", "CairnModel", "Daemon", "JobKinds", "Platform", "Recording", "Site", collections,
-            logging,
+            logging, metrics,
         ]),
     library(
         "WorkerPools",
         [
             "Bus", "CairnClient", "CairnModel", "Daemon", "Dataset", "FeatureQuery", "Identify",
             "JobKinds", "Locator", "MapState", "Platform", "Recording", "Remote",
-            "Rendering", "Site", "SiteAnswers", "Worker", logging,
+            "Rendering", "Site", "SiteAnswers", "Worker", logging, metrics,
         ]),
     library(
         "Gateway",
         [
-            "CairnClient", "CairnModel", "Dataset", "EsriForms", "Expression", "FeatureQuery",
-            "Geometry", "Identify", "JobKinds",
+            "CairnClient", "CairnModel", "Daemon", "Dataset", "EsriForms", "Expression",
+            "FeatureQuery", "Geometry", "Identify", "JobKinds",
             "OpenSSL", "PROJ", "Platform", "Recording", "Rendering", "Site", "SiteAnswers",
             "Tables",
-            hummingbird, logging,
+            hummingbird, logging, metrics,
         ],
         data: ["cairn.css", "job.js", "map.js", "suggest.js"]),
     library("Terminal", ["Bus", "CairnClient", "CairnModel", "Geometry", "MapState", "Platform"]),
@@ -273,7 +275,7 @@ let testTargets: [Target] = [
     tests("ZeroMQTests", ["ZeroMQ"]),
     tests("BusTests", ["Bus", "CairnModel", "Platform", "ZeroMQ", "TestKit"]),
     tests("SiteTests", ["Site", "CairnModel", "Platform", "TestKit"]),
-    tests("DaemonTests", ["Daemon"]),
+    tests("DaemonTests", ["Daemon", metrics]),
     tests("SQLiteTests", ["SQLite", "Platform", "TestKit"]),
     .target(name: "PowerCutDisk", dependencies: ["CSQLite"], path: "Tests/PowerCutDisk"),
     tests(
@@ -369,7 +371,7 @@ let testTargets: [Target] = [
     tests(
         "WorkerTests",
         [
-            "Worker", "WorkerPools", "Bus", "CairnClient", "CairnModel",
+            "Worker", "WorkerPools", "Bus", "CairnClient", "CairnModel", "Daemon",
             "Dataset", "FedSite", "Geometry",
             "JobKinds", "Locator", "MapState", "Platform", "Remote", "Site", "TestKit",
         ]),
@@ -383,7 +385,7 @@ let testTargets: [Target] = [
     tests(
         "GatewayTests",
         [
-            "Gateway", "CairnModel", "EsriForms", "Expat", "Geometry", "JobKinds",
+            "Gateway", "CairnModel", "Daemon", "EsriForms", "Expat", "Geometry", "JobKinds",
             "Platform", "Site", "TestKit",
             logging,
         ]),
@@ -490,6 +492,7 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
         .package(
             url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0", traits: []),

@@ -2,6 +2,7 @@
 // Part of Cairn.
 
 import CairnModel
+import Daemon
 import Foundation
 import Platform
 import Site
@@ -203,7 +204,9 @@ import Testing
         let response = await service.answer(GatewayRequest(path: Array(path.utf8)))
         let isStillAdmitted = try #require(response.isStillAdmitted)
         for _ in 0..<1_000 { try isStillAdmitted() }
-        #expect(service.watch.figures.rateLimited.value == 0)
+        #expect(
+            await service.watch.metrics.registry.text().contains(
+                "cairn_gateway_rate_limited_total 0\n"))
         try ruled.store.change { $0.anonymous = [] }
         service.access.refresh()
         #expect(throws: Failure.self) { try isStillAdmitted() }

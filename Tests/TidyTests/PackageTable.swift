@@ -29,6 +29,7 @@ struct PackageTable {
     static let products: [String: Set<String>] = [
         "arguments": ["ArgumentParser"],
         "logging": ["Logging"],
+        "metrics": ["CoreMetrics"],
         "lifecycle": ["ServiceLifecycle"],
         "collections": ["DequeModule"],
         "hummingbird": [

@@ -297,6 +297,20 @@ import Testing
         }
     }
 
+    @Test func `every metric is in the table of operations, and nothing else is`() throws {
+        let names = Set(
+            sources.flatMap { file in
+                file.text.matches(of: /"(cairn_[a-z]+_[a-z_]+)"/).map { String($0.1) }
+            })
+        let document = try Repository.read("Docs/operations.md")
+        let listed = document.matches(of: /\n\| `(cairn_[a-z_]+)` \|/).map { String($0.1) }
+
+        #expect(names.count > 40)
+        #expect(Set(listed).count == listed.count)
+        #expect(names.subtracting(listed).sorted() == [])
+        #expect(Set(listed).subtracting(names).sorted() == [])
+    }
+
     @Test func `files of more than 600 lines are listed`() {
         for file in sources where file.lines.count > 600 {
             print("\(file.path): \(file.lines.count) lines")

@@ -22,6 +22,9 @@ public struct IncomingRequest: Sendable {
     /// The question: kind `.request` or `.task`.
     public var message: Message { ticket.question }
 
+    /// When it came, in monotonic nanoseconds.
+    public var arrivedAt: Int64 { ticket.arrivedAt }
+
     /// The moment at which the requester stops waiting, in monotonic nanoseconds; nil for no limit.
     public var deadline: Int64? { ticket.deadline }
 
@@ -93,6 +96,7 @@ public struct IncomingRequest: Sendable {
 
     private final class Ticket: Sendable {
         let question: Message
+        let arrivedAt = MonotonicClock.nanoseconds()
         let deadline: Int64?
         let open: PendingRequest?
         private let address: ReturnAddress
@@ -101,7 +105,7 @@ public struct IncomingRequest: Sendable {
         init(_ question: Message, _ address: ReturnAddress, _ open: PendingRequest?) {
             self.question = question
             let limit = Int64(question.header.ttlMilliseconds) * 1_000_000
-            deadline = limit == 0 ? nil : MonotonicClock.nanoseconds() + limit
+            deadline = limit == 0 ? nil : arrivedAt + limit
             self.address = address
             self.open = open
         }

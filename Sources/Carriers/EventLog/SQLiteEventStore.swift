@@ -326,8 +326,13 @@ public final class SQLiteEventStore: EventStore {
     ///
     /// It is then overwritten from its beginning: a sync of bytes within a file takes half as long
     /// as one of bytes by which it grows. To be called while no commit is waiting.
-    public func checkpointIfDue() throws(Failure) {
-        if isCheckpointDue { try checkpoint() }
+    ///
+    /// Returns whether it was due.
+    @discardableResult
+    public func checkpointIfDue() throws(Failure) -> Bool {
+        guard isCheckpointDue else { return false }
+        try checkpoint()
+        return true
     }
 
     /// Moves the write-ahead log into the file; `truncating` empties it, as at an orderly end.

@@ -65,7 +65,7 @@ public struct AccessRules: Hashable, Sendable, Codable {
         case jobs
         /// Read and cancel the jobs of others; with `jobs`.
         case manageJobs
-        /// Read the gateway's figures.
+        /// Read the metrics of the site's processes.
         case metrics
         /// See the past unrestricted, with features removed, hidden or deleted since.
         case history

@@ -28,6 +28,9 @@ public final class DatasetCache: Sendable {
     /// An empty shelf of the datasets `<directory>/<id>/layer.fgb`.
     public init(directory: String) { self.directory = directory }
 
+    /// How many are open.
+    public var count: Int { shelf.withLock { $0.opened.count } }
+
     /// The dataset of that name.
     ///
     /// Throws `Failure`: `notFound` or `unreadable` where its file is gone, `corrupt` where it is

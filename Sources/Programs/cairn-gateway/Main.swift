@@ -91,7 +91,8 @@ import Site
                 backend: SiteBackend(
                     client: client, answeringAtOnce: identifyAtOnce ? daemon.site : nil,
                     clickLimit: clickLimit, jobsOf: daemon.site, recorder: recorder),
-                access: daemon.site.access, configuration: settings, logger: daemon.logger)
+                access: daemon.site.access, configuration: settings, logger: daemon.logger,
+                metrics: daemon.metrics, neighbours: daemon.site.metrics)
             let work = Task {
                 do throws(Failure) {
                     try await server.run()

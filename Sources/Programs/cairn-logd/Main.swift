@@ -16,7 +16,8 @@ import LogService
     func run() async {
         await Daemon.run(Self.configuration.commandName ?? "", sitePath: site) { daemon in
             let service = try LogService(
-                site: daemon.site, bus: daemon.bus, logger: daemon.logger)
+                site: daemon.site, bus: daemon.bus, logger: daemon.logger,
+                metrics: daemon.metrics)
             await daemon.untilShutdown()
             service.stop()
         }

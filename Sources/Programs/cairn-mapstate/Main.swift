@@ -18,7 +18,8 @@ import MapStateService
         await Daemon.run(Self.configuration.commandName ?? "", sitePath: site) { daemon in
             let service = try MapStateService(
                 site: daemon.site, bus: daemon.bus, logger: daemon.logger,
-                pace: daemon.snapshotPace, compactionFeatureCount: daemon.compactionFeatureCount)
+                pace: daemon.snapshotPace, compactionFeatureCount: daemon.compactionFeatureCount,
+                metrics: daemon.metrics)
             let work = Task {
                 do throws(Failure) {
                     try await service.run()

@@ -18,7 +18,7 @@ import Supervisor
         await Daemon.run(Self.configuration.commandName ?? "", sitePath: site) { daemon in
             let supervisor = try await Supervisor(
                 site: daemon.site, bus: daemon.bus, logger: daemon.logger,
-                pace: daemon.snapshotPace
+                pace: daemon.snapshotPace, metrics: daemon.metrics
             ) {
                 daemon.requestShutdown(because: $0)
             }

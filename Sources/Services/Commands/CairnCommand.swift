@@ -17,7 +17,8 @@ package struct CairnCommand: AsyncParsableCommand {
             """,
         version: version,
         subcommands: [
-            UpCommand.self, DownCommand.self, StatusCommand.self, ImportCommand.self,
+            UpCommand.self, DownCommand.self, StatusCommand.self, MetricsCommand.self,
+            ImportCommand.self,
             MapCommands.self, CredentialCommands.self, UserCommands.self,
             IdentifyCommand.self, GeocodeCommand.self, SuggestCommand.self, ReverseCommand.self,
             LocatorCommands.self, JobCommands.self, LogCommands.self,

@@ -3,6 +3,7 @@
 
 package import Bus
 package import CairnCore
+internal import CoreMetrics
 internal import FoundationEssentials
 internal import Glibc
 package import Logging
@@ -27,6 +28,8 @@ package final class Daemon: Sendable {
     package let bus: BusThread
     /// Logger to standard error; its level comes from `CAIRN_LOG` (`trace` … `critical`, `info`).
     package let logger: Logger
+    /// What the process counts; written into the site's run folder every few seconds.
+    package let metrics: MetricsRegistry
     /// Pace of snapshots: `CAIRN_SNAPSHOT_EVENTS`, for tests, or the default.
     package var snapshotPace: SnapshotPace {
         EnvironmentNumber.snapshotEvents.value.map { SnapshotPace(eventCount: $0) } ?? .usual
@@ -36,7 +39,10 @@ package final class Daemon: Sendable {
     package var compactionFeatureCount: Int? { EnvironmentNumber.compactionFeatures.value }
     private let shutdown = ShutdownGate()
 
-    private init(name: String, site: Site, bus: BusThread, logger: Logger) {
+    private init(
+        name: String, site: Site, bus: BusThread, logger: Logger, metrics: MetricsRegistry
+    ) {
+        self.metrics = metrics
         self.name = name
         self.site = site
         self.bus = bus
@@ -62,6 +68,8 @@ package final class Daemon: Sendable {
     ) async -> Never {
         PrivateFiles.makeNewFilesPrivate()
         let logger = bootstrapLogging(name)
+        let metrics = MetricsRegistry()
+        MetricsSystem.bootstrap(metrics)
         let complaints =
             [levelComplaint, Failpoints.complaint] + EnvironmentNumber.all.map(\.complaint)
         if let complaint = complaints.lazy.compactMap(\.self).first {
@@ -76,13 +84,18 @@ package final class Daemon: Sendable {
             }
             let site = try Site(openingOrCreating: path)
             let lock = isSingleInstance ? try lockOrEnd(name, site) : nil
-            let bus = try BusThread(
-                name: String(name.split(separator: " ").last ?? ""),
-                runDirectory: site.runDirectory)
-            let daemon = Daemon(name: name, site: site, bus: bus, logger: logger)
+            let shortName = String(name.split(separator: " ").last ?? "")
+            let bus = try BusThread(name: shortName, runDirectory: site.runDirectory)
+            let daemon = Daemon(
+                name: name, site: site, bus: bus, logger: logger, metrics: metrics)
             try TerminationWatch.start { daemon.requestShutdown() }
             logger.info("started", metadata: ["site": "\(site.path)", "pid": "\(getpid())"])
+            let publication = MetricsPublication(
+                metrics, in: site.metrics, process: shortName.replacing("cairn-", with: ""),
+                logger: logger)
+            publication.start()
             let outcome = await Result { try await body(daemon) }
+            publication.stop()
             bus.stop()
             lock?.release()
             try outcome.get()

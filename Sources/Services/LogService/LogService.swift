@@ -3,7 +3,7 @@
 
 package import Bus
 package import CairnCore
-internal import Daemon
+package import Daemon
 internal import EventLog
 internal import FoundationEssentials
 package import Logging
@@ -28,7 +28,9 @@ package final class LogService: Sendable {
     ///
     /// Throws `Failure` as `SQLiteEventStore` does, `notFound` when a log that the site once had is
     /// missing, and `conflict` when another process serves the endpoints.
-    package init(site: Site, bus: BusThread, logger: Logger) throws(Failure) {
+    package init(
+        site: Site, bus: BusThread, logger: Logger, metrics: MetricsRegistry = MetricsRegistry()
+    ) throws(Failure) {
         try site.missLog()
         let store = try SQLiteEventStore(path: site.logFile) {
             Timestamp(microseconds: WallClock.microseconds())
@@ -53,7 +55,8 @@ package final class LogService: Sendable {
             bus: bus,
             head: LogHead(head: head, categories: categories, incarnation: incarnation))
         writer = try LogWriter(
-            store, bus: bus, tail: tail, logger: logger, failpoints: failpoints)
+            store, bus: bus, tail: tail, logger: logger, failpoints: failpoints,
+            metrics: LogMetrics(metrics, tail: tail))
         upkeep = LogUpkeep(
             path: site.logFile, writer: writer, logger: logger, failpoints: failpoints)
         // Finishes an archive that a crash interrupted.

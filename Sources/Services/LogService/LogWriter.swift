@@ -3,6 +3,7 @@
 
 internal import Bus
 internal import CairnCore
+internal import CoreMetrics
 internal import Daemon
 internal import EventLog
 internal import Logging
@@ -74,11 +75,13 @@ final class LogWriter: Sendable {
     private let logger: Logger
     private let thread = Mutex<PinnedThread?>(nil)
     private let failpoints: Failpoints
+    private let metrics: LogMetrics
 
     init(
         _ store: sending SQLiteEventStore, bus: BusThread, tail: LogTail, logger: Logger,
-        failpoints: Failpoints
+        failpoints: Failpoints, metrics: LogMetrics
     ) throws(Failure) {
+        self.metrics = metrics
         self.failpoints = failpoints
         self.store = Mutex(store)
         self.bus = bus
@@ -180,12 +183,15 @@ final class LogWriter: Sendable {
     private func tell(_ committed: CommittedBatch, to group: Group) {
         tail.publish(committed)
         failpoints.pass("log.afterPublishBeforeReply")
+        let now = MonotonicClock.nanoseconds()
         for (request, result) in zip(group.asked, committed.results) {
             failpoints.pass("log.duringReplies")
             switch result {
             case .success(let value):
+                metrics.appendSeconds.recordNanoseconds(now - request.arrivedAt)
                 answer(request, value)
             case .failure(let failure):
+                metrics.refusedAppends.increment()
                 report(failure)
                 request.reply(failure: failure)
             }
@@ -211,7 +217,12 @@ final class LogWriter: Sendable {
         let began = MonotonicClock.nanoseconds()
         failpoints.pass("log.duringCommit")
         let committed = store.append(batch: group.appends)
-        lastTook.store(MonotonicClock.nanoseconds() - began, ordering: .relaxed)
+        let took = MonotonicClock.nanoseconds() - began
+        lastTook.store(took, ordering: .relaxed)
+        if !committed.records.isEmpty {
+            metrics.commitSeconds.recordNanoseconds(took)
+            metrics.events.increment(by: committed.records.count)
+        }
         failpoints.pass("log.afterCommitBeforeReply")
         tail.commit(committed)
         return committed
@@ -355,7 +366,10 @@ final class LogWriter: Sendable {
     private func checkpointIfDue() {
         failpoints.pass("log.beforeCheckpoint")
         do {
-            try store.withLock { store throws(Failure) in try store?.checkpointIfDue() }
+            let isDone = try store.withLock { store throws(Failure) in
+                try store?.checkpointIfDue() ?? false
+            }
+            if isDone { metrics.checkpoints.increment() }
         } catch {
             logger.warning("checkpoint failed", metadata: ["reason": "\(error)"])
         }
@@ -377,7 +391,7 @@ extension LogWriter {
     func evict() throws(Failure) -> Bool {
         try store.withLock { store throws(Failure) in
             guard let store else { return false }
-            defer { try? store.checkpointIfDue() }
+            defer { if (try? store.checkpointIfDue()) == true { metrics.checkpoints.increment() } }
             return try store.evict(limit: 500)
         }
     }

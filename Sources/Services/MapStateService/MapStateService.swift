@@ -4,9 +4,11 @@
 package import Bus
 internal import CairnClient
 package import CairnModel
-internal import Daemon
+internal import CoreMetrics
+package import Daemon
 package import Logging
 internal import MapState
+internal import Platform
 package import Site
 
 /// Semantics of map events as a service: executes commands one after the other, and loads layers in
@@ -32,6 +34,7 @@ package actor MapStateService {
     private var timer: BusThread.Timer?
     private var isHashing = false
     private let failpoints = Failpoints()
+    private let metrics: MapStateMetrics
 
     /// Maximum number of attempts at a command when the map changes concurrently.
     private static let attempts = 5
@@ -43,8 +46,9 @@ package actor MapStateService {
     /// features that triggers a compaction, 1,000 by default.
     package init(
         site: Site, bus: BusThread, logger: Logger, pace: SnapshotPace = .usual,
-        compactionFeatureCount: Int? = nil
+        compactionFeatureCount: Int? = nil, metrics: MetricsRegistry = MetricsRegistry()
     ) throws(Failure) {
+        self.metrics = MapStateMetrics(metrics)
         self.site = site
         self.bus = bus
         self.logger = logger
@@ -80,10 +84,12 @@ package actor MapStateService {
                 "sequence": "\(log.state.sequence)", "maps": "\(log.state.mapNames.count)",
                 "toLoad": "\(lanes.waitingCount)", "folded": "\(log.foldedCount)",
             ])
+        showState()
         inbox.wake()
         for await _ in inbox.signals {
             for item in inbox.takeAll() where log.fault == nil { await handle(item) }
             if log.fault != nil { break }
+            showState()
             keepIfDue()
         }
         timer?.cancel()
@@ -111,6 +117,11 @@ package actor MapStateService {
         }
     }
 
+    private func showState() {
+        metrics.sequence.set(log.state.sequence)
+        metrics.waitingLoads.set(lanes.waitingCount)
+    }
+
     /// Starts a snapshot in the background where one is due.
     private func keepIfDue() {
         guard pace.isDue(after: log.unkeptCount, log.state), snapshots.keepBeside(log.state) else {
@@ -135,9 +146,14 @@ package actor MapStateService {
     // MARK: Commands
 
     private func answer(_ request: IncomingRequest) async {
+        defer {
+            metrics.commandSeconds.recordNanoseconds(
+                MonotonicClock.nanoseconds() - request.arrivedAt)
+        }
         do {
             try await Self.operations.handler(for: request)(self, request)
         } catch {
+            metrics.refusedCommands.increment()
             let error = error as? Failure ?? Failure(.internal, "\(error)")
             // The process ends during a command: the client has not cancelled, and the next process
             // determines the outcome.
@@ -333,6 +349,11 @@ package actor MapStateService {
                     log.state.status(of: layer, in: map) == .loading
                 else { break }
                 _ = try await log.append(event, to: map, loading: layer)
+                if case .layerLoaded = event {
+                    metrics.loadedLayers.increment()
+                } else {
+                    metrics.failedLoads.increment()
+                }
                 logger.info("layer settled", metadata: ["map": "\(map)", "layer": "\(layer)"])
                 return
             } catch {
@@ -378,6 +399,7 @@ package actor MapStateService {
                     logger.info(
                         "layer compacted",
                         metadata: ["map": "\(entry.map)", "layer": "\(entry.layer)"])
+                    metrics.compactedLayers.increment()
                     isSettled = true
                 } catch {
                     guard error.code == .conflict else { throw error }
@@ -385,6 +407,7 @@ package actor MapStateService {
             }
             compactor?.ended(compacted, isDone: isSettled)
         } catch {
+            metrics.failedCompactions.increment()
             logger.warning(
                 "layer not compacted",
                 metadata: [

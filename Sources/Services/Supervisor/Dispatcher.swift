@@ -88,6 +88,12 @@ struct Dispatcher: Sendable {
         var recalled = 0
         /// Tasks that expired before a worker had room for them.
         var expired = 0
+        /// Tasks answered by workers.
+        var done = 0
+        /// How long workers had those, together.
+        var nanoseconds: Int64 = 0
+        /// Tasks refused.
+        var refused = 0
 
         static func + (left: Counters, right: Counters) -> Counters {
             var sum = left
@@ -97,6 +103,9 @@ struct Dispatcher: Sendable {
             sum.cancelled += right.cancelled
             sum.recalled += right.recalled
             sum.expired += right.expired
+            sum.done += right.done
+            sum.nanoseconds += right.nanoseconds
+            sum.refused += right.refused
             return sum
         }
     }

@@ -201,6 +201,7 @@ extension Hub {
             if chunk.occupiesSlot { workers[sender]?.chunkCredit += 1 }
             workers[sender]?.doneCount += 1
             if chunk.isStalled, case .released = report { report = .failed(stalled(chunk)) }
+            if let pool = workers[sender]?.hello.pool { metrics[pool]?.count(report) }
             learn(from: chunk, report, of: sender)
         }
         failpoints.pass("supervisor.beforeResult")
@@ -263,6 +264,7 @@ extension Hub {
                 rests.end(job)
                 let actor = table[job]?.submission.actor ?? ""
                 for pool in WorkerPool.allCases { shares[pool]?.forget(job, of: actor) }
+                metrics.countEnd(table[job]?.status)
                 logger.info(
                     "job ended",
                     metadata: [

@@ -3,6 +3,7 @@
 
 internal import Bus
 internal import CairnModel
+internal import CoreMetrics
 internal import FoundationEssentials
 internal import Glibc
 internal import Jobs
@@ -230,6 +231,7 @@ extension Hub {
                 "chunks": "\(worker.chunks.count)",
             ])
         for chunk in worker.chunks.values where !chunk.isReported {
+            if isDeath { metrics[worker.hello.pool]?.lostChunks.increment() }
             let attempt = chunk.held.attempt
             let action: JobAction =
                 isDeath

@@ -61,6 +61,9 @@ actor Hub {
     var lastPatrol: Int64
     var counters = HubCounters()
     let failpoints = Failpoints()
+    let metrics: SupervisorMetrics
+    /// What of the dispatcher's count of nanoseconds is in the metrics, by pool.
+    var shownTaskNanoseconds: [WorkerPool: Int64] = [:]
     /// The wall clock at one moment of the monotonic clock.
     private var moment: (wall: Int64, monotonic: Int64)
     /// Ages of the open jobs.
@@ -72,7 +75,7 @@ actor Hub {
 
     init(
         bus: BusThread, logger: Logger, timing: SupervisorTiming,
-        snapshots: StateSnapshots<JobTable>, pace: SnapshotPace,
+        snapshots: StateSnapshots<JobTable>, pace: SnapshotPace, metrics: MetricsRegistry,
         requestShutdown: @escaping @Sendable (Failure) -> Void
     ) {
         self.bus = bus
@@ -81,9 +84,11 @@ actor Hub {
         self.snapshots = snapshots
         self.pace = pace
         self.requestShutdown = requestShutdown
+        self.metrics = SupervisorMetrics(metrics)
         moment = (WallClock.microseconds(), MonotonicClock.nanoseconds())
         lastPatrol = moment.monotonic
         dispatcher = Dispatcher(at: moment.monotonic, absence: timing.poolAbsence)
+        metrics.beforeWriting { [weak self] in await self?.showMetrics() }
     }
 
     /// The log's clock when the jobs were read, advanced monotonically whatever happens to system

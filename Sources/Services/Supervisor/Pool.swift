@@ -65,7 +65,7 @@ struct Pool: Sendable {
             if let index = index(of: instance) { workers[index].taskNanoseconds = nanoseconds }
         case .answer(let id, let instance):
             withTask(id, of: instance, now) { pool, index, task in
-                pool.finish(task, at: index)
+                pool.finish(task, at: index, now)
                 pool.actions.append(.answer(serial: task.serial))
             }
         case .refused(let id, let isLong, let instance): refused(id, isLong, instance, now)
@@ -78,7 +78,7 @@ struct Pool: Sendable {
                 } else {
                     pool.workers[index].unconfirmed[id] = task
                 }
-                pool.finish(task, at: index)
+                pool.finish(task, at: index, now)
             }
         case .notSent(let ids, let instance): notSent(ids, instance, now)
         case .unsendable(let id, let instance):
@@ -125,9 +125,11 @@ struct Pool: Sendable {
     }
 
     private mutating func refuse(_ task: DispatchedTask, _ failure: Failure) {
-        actions.append(
-            over.remove(task.serial) == nil && !task.isCancelled
-                ? .refuse(serial: task.serial, failure) : .forget(serial: task.serial))
+        guard over.remove(task.serial) == nil, !task.isCancelled else {
+            return actions.append(.forget(serial: task.serial))
+        }
+        counters.refused += 1
+        actions.append(.refuse(serial: task.serial, failure))
     }
 
     /// Forgets tasks whose clients no longer wait.
@@ -162,7 +164,7 @@ struct Pool: Sendable {
             }
             guard workers[index].tasks[question]?.serial == serial else { continue }
             return withTask(question, of: workers[index].instance, now) { pool, index, task in
-                pool.finish(task, at: index)
+                pool.finish(task, at: index, now)
                 pool.actions.append(.forget(serial: serial))
             }
         }
@@ -290,7 +292,9 @@ struct Pool: Sendable {
     }
 
     /// Completes a task of a worker.
-    private mutating func finish(_ task: DispatchedTask, at index: Int) {
+    private mutating func finish(_ task: DispatchedTask, at index: Int, _ now: Int64) {
+        counters.done += 1
+        counters.nanoseconds += now - task.givenAt
         workers[index].returnCredit(of: task)
         workers[index].doneCount += 1
         over.remove(task.serial)

@@ -4,6 +4,7 @@
 package import Bus
 internal import CairnClient
 package import CairnModel
+package import Daemon
 internal import Jobs
 package import Logging
 package import Site
@@ -25,14 +26,15 @@ package final class Supervisor: Sendable {
     /// another process serves the endpoints. `pace` sets the frequency of snapshots of the jobs.
     package init(
         site: Site, bus: BusThread, logger: Logger, timing: SupervisorTiming = SupervisorTiming(),
-        pace: SnapshotPace = .usual, onFault: @escaping @Sendable (Failure) -> Void
+        pace: SnapshotPace = .usual, metrics: MetricsRegistry = MetricsRegistry(),
+        onFault: @escaping @Sendable (Failure) -> Void
     ) async throws(Failure) {
         let snapshots = StateSnapshots<JobTable>(site: site, log: try LogReader(bus: bus)) {
             logger.warning("snapshot not used", metadata: ["reason": "\($0)"])
         }
         hub = Hub(
             bus: bus, logger: logger, timing: timing, snapshots: snapshots, pace: pace,
-            requestShutdown: onFault)
+            metrics: metrics, requestShutdown: onFault)
         try await hub.start()
     }
 

@@ -3,7 +3,8 @@
 
 package import Bus
 package import CairnModel
-internal import Daemon
+internal import CoreMetrics
+package import Daemon
 internal import DequeModule
 internal import FoundationEssentials
 internal import Glibc
@@ -75,7 +76,8 @@ package actor WorkerHost {
     /// Direct connections to clients, by instance.
     var straightWays: [UUID: StraightWay] = [:]
     var reported: [WorkerBeat.Entry] = []
-    var taskTimes = TaskTimes()
+    var taskTimes: TaskTimes
+    let metrics: WorkerMetrics
     var timers: [BusThread.Timer] = []
     var presence: Subscriber?
     var isDraining = false
@@ -97,8 +99,10 @@ package actor WorkerHost {
     ///   - build: Name and version of the process, `cairn-worker/0.1.0`.
     package init(
         pool: WorkerPool, handlers: TaskHandlers, slots: WorkerSlots, bus: BusThread,
-        build: String, logger: Logger
+        build: String, logger: Logger, metrics: MetricsRegistry = MetricsRegistry()
     ) {
+        self.metrics = WorkerMetrics(metrics)
+        taskTimes = TaskTimes(self.metrics.taskSeconds)
         self.handlers = slots.longThreadCount > 0 ? handlers : handlers.withoutLongThreads
         self.pool = pool
         self.slots = slots
@@ -114,7 +118,11 @@ package actor WorkerHost {
         let finish: ComputeThreads.Finish = { [weak self, bus] work, result, nanoseconds in
             bus.post { [weak self] in
                 self?.assumeIsolated { host in
-                    if work.held == nil { host.taskTimes.add(nanoseconds) }
+                    if work.held == nil {
+                        host.taskTimes.add(nanoseconds)
+                    } else {
+                        host.metrics.chunkSeconds.recordNanoseconds(nanoseconds)
+                    }
                     if let result { host.finish(work, result) } else { host.handOn(work) }
                 }
             }
@@ -161,6 +169,7 @@ package actor WorkerHost {
             return take(long: work)
         }
         guard let taskThreads, taskThreads.take(work) else {
+            metrics.refusedTasks.increment()
             return send(.refused(task: work.id, isLong: false))
         }
         tasks[work.id] = work
@@ -175,6 +184,7 @@ package actor WorkerHost {
             longThreads.take(work)
         else {
             forget(work.id)
+            metrics.refusedTasks.increment()
             return send(.refused(task: work.id, isLong: !work.isKnownLong))
         }
         tasks[work.id] = work
@@ -210,6 +220,7 @@ package actor WorkerHost {
     func handBack(task id: UUID) {
         guard tasks[id] != nil, withdraw(id) else { return }
         forget(id)
+        metrics.refusedTasks.increment()
         send(.refused(task: id, isLong: false))
         checkIdle()
     }
@@ -258,6 +269,7 @@ package actor WorkerHost {
     /// Stores a chunk's result until it is acknowledged, and sends it.
     private func keep(_ work: Work, _ report: ChunkReport) {
         guard let held = work.held else { return }
+        metrics.count(report)
         let result = ChunkResult(held: held, report: report)
         results[work.id] = result
         send(.result(result))

@@ -21,7 +21,8 @@ package enum WorkerProcess {
         if let scratch { return try await scratch.run(handlers.handlers) }
         let host = WorkerHost(
             pool: pool, handlers: handlers, slots: slots, bus: daemon.bus,
-            build: "\(WorkerPool.program)/\(version)", logger: daemon.logger)
+            build: "\(WorkerPool.program)/\(version)", logger: daemon.logger,
+            metrics: daemon.metrics)
         try await host.start()
         await daemon.untilShutdown()
         await host.drain()

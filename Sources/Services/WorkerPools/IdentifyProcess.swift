@@ -3,6 +3,7 @@
 
 internal import CairnClient
 internal import CairnModel
+internal import CoreMetrics
 internal import Daemon
 internal import Dataset
 internal import Logging
@@ -34,6 +35,7 @@ extension PoolProcess {
             onStop: { daemon.requestShutdown(because: $0) })
         defer { follower.stop() }
         recorder.nameLog { follower.incarnation }
+        daemon.showKnown({ follower.current.sequence }, isStale: { follower.isStale })
         do {
             let state = try await daemon.untilShutdown {
                 let head = try await log.head().head
@@ -50,9 +52,11 @@ extension PoolProcess {
             daemon.logger.warning(
                 "accepting work before the log has been read", metadata: ["reason": "\(error)"])
         }
+        let shelf = DatasetCache(directory: daemon.site.datasetsDirectory)
+        let opened = daemon.metrics.meter("cairn_worker_open_datasets", "Datasets that are open.")
+        daemon.metrics.beforeWriting { opened.set(shelf.count) }
         let operations = try IdentifyOperations(
-            follower: follower, isStale: { follower.isStale },
-            shelf: DatasetCache(directory: daemon.site.datasetsDirectory),
+            follower: follower, isStale: { follower.isStale }, shelf: shelf,
             rasters: daemon.site.rastersDirectory,
             remotes: try RemoteServices(of: daemon.site), recorder: recorder
         ) { request throws(Failure) in

@@ -35,6 +35,7 @@ extension PoolProcess {
         }
         defer { subscription.cancel() }
         recorder.nameLog { subscription.incarnation }
+        daemon.showKnown({ follower.current.sequence }, isStale: { subscription.isStale })
         do {
             let state = try await daemon.untilShutdown {
                 let head = try await log.head().head

@@ -2,6 +2,7 @@
 // Part of Cairn.
 
 package import CairnModel
+internal import CoreMetrics
 package import Daemon
 package import Recording
 internal import Worker
@@ -51,7 +52,22 @@ package struct PoolProcess: Sendable {
     }
 }
 
-extension Recorder {
+extension Daemon {
+    /// Shows how far a worker has followed the log.
+    func showKnown(
+        _ sequence: @escaping @Sendable () -> Int64, isStale: @escaping @Sendable () -> Bool
+    ) {
+        let known = metrics.meter(
+            "cairn_worker_known_sequence", "The sequence number up to which the log is known.")
+        let stale = metrics.meter("cairn_worker_stale", "1 while the log cannot be heard.")
+        metrics.beforeWriting {
+            known.set(sequence())
+            stale.set(isStale() ? 1 : 0)
+        }
+    }
+}
+
+extension Recording.Recorder {
     /// Records the answers of a pool's process.
     convenience init(_ daemon: Daemon, _ pool: WorkerPool, rate: RecordingRate) throws {
         try self.init(

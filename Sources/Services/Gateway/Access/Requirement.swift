@@ -14,7 +14,7 @@ enum Requirement: Hashable, Sendable {
     case token
     /// An operation on a service.
     case service(ServiceName, AccessRules.Operation)
-    /// The metrics of the gateway, which belong to no service.
+    /// The metrics of the site's processes, on no service.
     case metrics
 }
 

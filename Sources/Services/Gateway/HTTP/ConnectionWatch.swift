@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
+internal import CoreMetrics
 internal import NIOCore
 internal import Synchronization
 
@@ -162,16 +163,16 @@ final class ConnectionWatch: ChannelInboundHandler, RemovableChannelHandler {
 
     private let connections: OpenConnections
 
-    private let figures: Figures
+    private let metrics: GatewayMetrics
 
-    init(_ connections: OpenConnections, _ figures: Figures) {
+    init(_ connections: OpenConnections, _ metrics: GatewayMetrics) {
         self.connections = connections
-        self.figures = figures
+        self.metrics = metrics
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
         guard !connections.opened(context.channel) else { return }
-        figures.crowdedAddresses.add(1)
+        metrics.crowdedAddresses.increment()
         let channel = context.channel
         channel.eventLoop.execute { channel.close(promise: nil) }
     }

@@ -2,6 +2,7 @@
 // Part of Cairn.
 
 package import CairnModel
+package import Daemon
 internal import FoundationEssentials
 internal import HTTPTypes
 internal import HummingbirdCore
@@ -76,9 +77,11 @@ package final class GatewayServer: Sendable {
     /// The rules of `access` apply; without rules every caller has all permissions. Throws
     /// `Failure` for unreadable rules, a trusted proxy that is not an address, an invalid host
     /// name, or a public URL with a path.
+    /// `neighbours` are the processes whose metrics are shown beside its own.
     package init(
         backend: any GatewayBackend, access: AccessStore? = nil, configuration: Configuration,
-        logger: Logger
+        logger: Logger, metrics: MetricsRegistry = MetricsRegistry(),
+        neighbours: MetricsFolder? = nil
     ) throws(Failure) {
         if let access {
             self.access = try AccessControl(access, logger: logger)
@@ -94,6 +97,8 @@ package final class GatewayServer: Sendable {
             machine: configuration.machineName, listening: configuration.host)
         service.safety.transportSeconds = configuration.transportSecuritySeconds
         service.rateLimit = configuration.requestsPerSecond.map { RateLimit(perSecond: $0) }
+        service.watch.metrics = GatewayMetrics(metrics)
+        service.neighbourMetrics = neighbours
         service.watch.log = try configuration.requestLogPath.map { path throws(Failure) in
             try RequestLog(path: path)
         }
@@ -101,6 +106,7 @@ package final class GatewayServer: Sendable {
             limit: configuration.connectionLimit,
             limitPerAddress: configuration.connectionLimitPerAddress, proxies: service.proxies)
         self.service = service
+        metrics.beforeWriting { [service] in await service.showMetrics() }
         self.configuration = configuration
         self.logger = logger
     }
@@ -119,13 +125,13 @@ package final class GatewayServer: Sendable {
                 files, interval: TimeAmount(configuration.certificateInterval), logger: logger)
         }
         let limit = configuration.requestByteLimit
-        let (connections, figures) = (service.connections, service.watch.figures)
+        let (connections, metrics) = (service.connections, service.watch.metrics)
         let safety = service.safety.fields(isSecure: tls != nil)
         defer { service.watch.log?.close() }
         let http = HTTP1Channel.Configuration(
             additionalChannelHandlers: [
                 MalformedRequests(headByteLimit: limit, safety: safety),
-                ConnectionWatch(connections, figures),
+                ConnectionWatch(connections, metrics),
                 LibraryWatch(),
             ],
             httpDecoderConfiguration: .init(

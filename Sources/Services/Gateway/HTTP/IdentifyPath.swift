@@ -2,9 +2,11 @@
 // Part of Cairn.
 
 internal import CairnModel
+internal import CoreMetrics
 internal import FoundationEssentials
 internal import NIOCore
 internal import NIOHTTPTypes
+internal import Synchronization
 
 /// The fast path of identify through a connection: bytes in, bytes out, on the connection's event
 /// loop.
@@ -184,7 +186,7 @@ final class IdentifyPath: ChannelDuplexHandler, RemovableChannelHandler {
         }
         switch begun {
         case .general:
-            service.watch.figures.inFlight.add(-1)
+            service.watch.metrics.inFlight.subtract(1, ordering: .relaxed)
             return false
         case .answered(let response): write(response, context)
         case .asked(let cancel): state = .asking(cancel: cancel)
@@ -266,7 +268,7 @@ final class IdentifyPath: ChannelDuplexHandler, RemovableChannelHandler {
         guard isReading, answeredCount <= 0, arrival.isTooSlow() else {
             return expectArrival(context)
         }
-        service.watch.figures.slowArrivals.add(1)
+        service.watch.metrics.slowArrivals.increment()
         context.close(promise: nil)
     }
 
@@ -313,7 +315,7 @@ final class IdentifyPath: ChannelDuplexHandler, RemovableChannelHandler {
         arrivalDeadline?.cancel()
         if case .asking(let cancel) = state {
             cancel()
-            service.watch.figures.inFlight.add(-1)
+            service.watch.metrics.inFlight.subtract(1, ordering: .relaxed)
         }
         state = .given
     }

@@ -3,6 +3,7 @@
 
 internal import CairnModel
 internal import Platform
+internal import Synchronization
 
 /// The request log: a line for each request, written by a thread of its own.
 ///
@@ -41,11 +42,15 @@ final class RequestLog: Sendable {
 
     static let capacity = 8_192
     private let queue = BlockingQueue<Entry>(capacity: capacity)
-    private let dropped = Counter()
+    private final class DroppedLines: Sendable {
+        let count = Atomic<Int>(0)
+    }
+
+    private let dropped = DroppedLines()
     private let thread: PinnedThread
 
     /// Number of lines that were dropped.
-    var droppedCount: Int { dropped.value }
+    var droppedCount: Int { dropped.count.load(ordering: .relaxed) }
 
     /// Appends to a file, created with mode 0600 if it does not exist; throws `Failure` when it
     /// cannot be opened.
@@ -58,7 +63,7 @@ final class RequestLog: Sendable {
                     let batch = queue.popBatch(limit: 1_024)
                     guard !batch.isEmpty else { return }
                     if !file.append(Array(batch.map(\.line).joined().utf8)) {
-                        dropped.add(batch.count)
+                        dropped.count.add(batch.count, ordering: .relaxed)
                     }
                 }
             }
@@ -68,7 +73,9 @@ final class RequestLog: Sendable {
     }
 
     /// Queues a line, or drops it; never waits.
-    func note(_ entry: Entry) { if !queue.tryPush(entry) { dropped.add(1) } }
+    func note(_ entry: Entry) {
+        if !queue.tryPush(entry) { dropped.count.add(1, ordering: .relaxed) }
+    }
 
     /// Writes the queued lines and ends; further lines are dropped.
     func close() {

@@ -13,7 +13,7 @@ extension Route {
             "readyz", label: "ready", "Whether requests are taken.", requires: .nothing,
             style: .bare, formats: ["json"], handler: GatewayService.ready),
         Route(
-            "metrics", label: "metrics", "The figures of the gateway, for Prometheus.",
+            "metrics", label: "metrics", "The metrics of the site's processes, for Prometheus.",
             requires: .metrics, style: .bytes, formats: [], mediaTypes: ["text/plain"],
             handler: GatewayService.metrics),
         Route(

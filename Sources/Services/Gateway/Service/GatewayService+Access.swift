@@ -2,6 +2,7 @@
 // Part of Cairn.
 
 internal import CairnModel
+internal import CoreMetrics
 internal import EsriForms
 internal import Platform
 internal import Site
@@ -72,7 +73,7 @@ extension GatewayService {
         guard let rateLimit, !rateLimit.admits(user ?? RateLimit.subscriber(client.address)) else {
             return
         }
-        watch.figures.rateLimited.add(1)
+        watch.metrics.rateLimited.increment()
         throw Failure(.tooManyRequests, "too many requests within a second; try again in 1 s")
     }
 
@@ -136,7 +137,7 @@ extension GatewayService {
                 address: client.address),
             let entry = snapshot.digest(name)
         else {
-            watch.figures.failedLogins.add(1)
+            watch.metrics.failedLogins.increment()
             throw refused("Invalid username or password.")
         }
         let expires = WallClock.microseconds() / 1_000 + Int64(minutes) * 60_000

@@ -2,6 +2,7 @@
 // Part of Cairn.
 
 internal import CairnModel
+internal import Daemon
 internal import EsriForms
 internal import Site
 
@@ -103,6 +104,8 @@ struct GatewayService: Sendable {
     let submissions = SubmissionQueue()
     var watch = RequestWatch()
     var connections = OpenConnections()
+    /// The metrics of the site's other processes; nil where there are none to show.
+    var neighbourMetrics: MetricsFolder?
     let tiles = TileCache()
     let timeExtents = TimeExtents()
     let shownExtents = ShownExtents()
@@ -363,12 +366,18 @@ struct GatewayService: Sendable {
     }
 
     func metrics(_ call: Call) async throws(Failure) -> GatewayResponse {
-        let surroundings = Figures.Surroundings(
-            openConnections: connections.count, followers: connections.followerCount,
-            droppedLines: watch.log?.droppedCount ?? 0, health: await backend.health())
+        let neighbours = neighbourMetrics?.pages().filter { $0.process != "gateway" } ?? []
+        let own = await watch.metrics.registry.text()
         return GatewayResponse(
             contentType: "text/plain; version=0.0.4; charset=utf-8",
-            body: watch.figures.text(surroundings))
+            body: Array(MetricsFolder.joined([own] + neighbours.map(\.text)).utf8))
+    }
+
+    /// Sets the metrics that are not counted as things happen.
+    func showMetrics() async {
+        watch.metrics.show(
+            connections: connections.count, followers: connections.followerCount,
+            droppedLines: watch.log?.droppedCount ?? 0, health: await backend.health())
     }
 
     /// 200 while the log is reachable, else 503; both with the current sequence number.

@@ -12,6 +12,24 @@ public enum FileSystem {
         return unsafe stat(path, &status) == 0 ? Int64(status.st_size) : nil
     }
 
+    /// Replaces a file by one with these bytes: readers find the one or the other, whole.
+    ///
+    /// Not synced: for what may be lost with the machine.
+    public static func replace(_ path: String, with bytes: [UInt8]) throws(PlatformError) {
+        let staged = path + ".new"
+        OutputFile.remove(staged)
+        do throws(PlatformError) {
+            let file = try OutputFile(creating: staged)
+            try file.write(bytes, at: 0)
+        } catch {
+            OutputFile.remove(staged)
+            throw error
+        }
+        guard unsafe Glibc.rename(staged, path) == 0 else {
+            throw PlatformError(operation: "rename", subject: path)
+        }
+    }
+
     /// The kind of a path's target.
     public enum Kind: Hashable, Sendable {
         /// A plain file.
