@@ -26,8 +26,7 @@ let settings: [SwiftSetting] = [
 // debugged.
 let isForTests = Context.environment["CAIRN_TESTS"] != nil
 
-// Vector instructions that are not optimised are slower than none, and every process begins by
-// hashing its program.
+// Vector instructions that are not optimised are slower than none.
 let hotLoops: [CSetting] =
     isForTests ? [.unsafeFlags(["-O2"], .when(configuration: .debug))] : []
 
