@@ -83,6 +83,7 @@ extension GatewayService {
     static let resources: [(url: String, label: String)] = [
         ("/healthz", "health"), ("/readyz", "ready"), ("/metrics", "metrics"),
         ("/arcgis/rest/openapi.json", "openapi"), ("/arcgis/rest/info", "info"),
+        ("/arcgis/rest/info/healthcheck", "healthCheck"),
         (services, "services"),
         (services + "/Planning", "services"),
         ("/arcgis/rest/generateToken", "generateToken"),

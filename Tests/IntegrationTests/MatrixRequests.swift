@@ -161,6 +161,7 @@ struct MatrixSubject: Sendable {
         case "ready": return [MatrixRequest("/readyz")]
         case "metrics": return [MatrixRequest("/metrics")]
         case "openapi": return [MatrixRequest("/arcgis/rest/openapi.json")]
+        case "healthCheck": return [MatrixRequest("/arcgis/rest/info/healthcheck")]
         case "info": return [MatrixRequest("/arcgis/rest/info")]
         case "services": return [MatrixRequest(services)]
         case "generateToken":

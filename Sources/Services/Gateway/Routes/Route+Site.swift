@@ -24,6 +24,10 @@ extension Route {
             "arcgis/rest/info", label: "info", "The server, and where tokens are had.",
             requires: .nothing, handler: GatewayService.info),
         Route(
+            "arcgis/rest/info/healthcheck", label: "healthCheck",
+            "Whether requests are taken, in the words of Esri's servers.", requires: .nothing,
+            style: .bare, formats: ["json"], handler: GatewayService.healthCheck),
+        Route(
             "arcgis/rest/services", "arcgis/rest", label: "services",
             "The folders and services that the caller may see.", requires: .filtered,
             view: .services, handler: GatewayService.services),

@@ -365,6 +365,14 @@ struct GatewayService: Sendable {
         return GatewayResponse(status: isReady ? 200 : 503, body: json.bytes)
     }
 
+    /// What load balancers in front of ArcGIS Server ask.
+    func healthCheck(_ call: Call) async throws(Failure) -> GatewayResponse {
+        let isReady = await !backend.health().isStale && !connections.isEnded
+        var json = JSONWriter()
+        json.object { $0.member("success", isReady) }
+        return GatewayResponse(status: isReady ? 200 : 503, body: json.bytes)
+    }
+
     func metrics(_ call: Call) async throws(Failure) -> GatewayResponse {
         let neighbours = neighbourMetrics?.pages().filter { $0.process != "gateway" } ?? []
         let own = await watch.metrics.registry.text()
