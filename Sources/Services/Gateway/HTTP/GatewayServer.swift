@@ -121,7 +121,7 @@ package final class GatewayServer: Sendable {
     package func run(
         onListening: @escaping @Sendable (Int) -> Void = { _ in }
     ) async throws(Failure) {
-        try checkNetwork()
+        try Self.checkNetwork(configuration, hasUsers: access.hasUsers)
         let tls = try configuration.tls.map { files throws(Failure) in
             try ServedCertificate(
                 files, interval: TimeAmount(configuration.certificateInterval), logger: logger)
@@ -175,17 +175,6 @@ package final class GatewayServer: Sendable {
         } catch {
             throw Failure(.internal, "the HTTP server ended: \(error)")
         }
-    }
-
-    /// Whoever can reach more than this machine has said who may do what, or that everybody may.
-    private func checkNetwork() throws(Failure) {
-        guard !configuration.isOnLoopback, !access.hasUsers,
-            !configuration.allowsAnonymousNetwork
-        else { return }
-        throw Failure(
-            .conflict,
-            "--host \(configuration.host) serves a network, and the site has no users: add one with 'cairn user add', "
-                + "or say --allow-anonymous-network to let everybody do everything")
     }
 
     /// Asks ``run(onListening:)`` to end; does nothing before it was called.
