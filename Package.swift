@@ -65,6 +65,8 @@ let arguments: Target.Dependency = .product(
     name: "ArgumentParser", package: "swift-argument-parser")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let metrics: Target.Dependency = .product(name: "CoreMetrics", package: "swift-metrics")
+let configuration: Target.Dependency = .product(
+    name: "Configuration", package: "swift-configuration")
 let collections: Target.Dependency = .product(name: "DequeModule", package: "swift-collections")
 let hummingbird: Target.Dependency = .product(name: "HummingbirdCore", package: "hummingbird")
 
@@ -115,6 +117,7 @@ let tier2: [Target] = [
 
 let tier3: [Target] = [
     library("Site", ["CairnModel", "Platform"]),
+    library("Settings", [configuration]),
     library(
         "Remote",
         [
@@ -183,7 +186,9 @@ let tier4: [Target] = [
 ]
 
 let tier5: [Target] = [
-    library("Daemon", ["Bus", "CairnCore", "Platform", "Site", logging, metrics]),
+    library(
+        "Daemon",
+        ["Bus", "CairnCore", "Platform", "Settings", "Site", arguments, logging, metrics]),
     library(
         "LogService",
         ["Bus", "CairnCore", "Daemon", "EventLog", "Platform", "Site", logging, metrics]),
@@ -229,7 +234,7 @@ let tier5: [Target] = [
             "CairnClient", "CairnModel", "Dataset", "EventLog", "Expression", "GEOS", "Geometry",
             "ICU", "JobKinds", "Jobs",
             "Locator", "LocatorSources", "MapState", "PROJ", "Platform", "Recording",
-            "Replay", "Site", "Tables", "Terminal", arguments,
+            "Replay", "Settings", "Site", "Tables", "Terminal", arguments,
         ]),
 ]
 
@@ -237,12 +242,14 @@ let tier6: [Target] = [
     process("cairn-logd", ["Daemon", "LogService"]),
     process("cairn-mapstate", ["CairnModel", "Daemon", "MapStateService"]),
     process("cairn-supervisor", ["Daemon", "Supervisor"]),
-    process("cairn-worker", ["CairnModel", "Daemon", "Platform", "Recording", "WorkerPools"]),
+    process(
+        "cairn-worker",
+        ["CairnModel", "Daemon", "Platform", "Recording", "Settings", "WorkerPools"]),
     process(
         "cairn-gateway",
         [
-            "CairnClient", "CairnModel", "Daemon", "Gateway", "Platform", "Recording", "Site",
-            logging,
+            "CairnClient", "CairnModel", "Daemon", "Gateway", "Platform", "Recording", "Settings",
+            "Site", logging,
         ]),
     process("cairn", ["Commands"]),
 ]
@@ -274,6 +281,7 @@ let testTargets: [Target] = [
     tests("ZeroMQTests", ["ZeroMQ"]),
     tests("BusTests", ["Bus", "CairnModel", "Platform", "ZeroMQ", "TestKit"]),
     tests("SiteTests", ["Site", "CairnModel", "Platform", "TestKit"]),
+    tests("SettingsTests", ["Settings"]),
     tests("DaemonTests", ["Daemon", metrics]),
     tests("SQLiteTests", ["SQLite", "Platform", "TestKit"]),
     .target(name: "PowerCutDisk", dependencies: ["CSQLite"], path: "Tests/PowerCutDisk"),
@@ -492,6 +500,8 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
+        // Its JSON files would bring the whole of Foundation into every process.
+        .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: []),
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
         .package(
             url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0", traits: []),

@@ -30,6 +30,7 @@ struct PackageTable {
         "arguments": ["ArgumentParser"],
         "logging": ["Logging"],
         "metrics": ["CoreMetrics"],
+        "configuration": ["Configuration"],
         "lifecycle": ["ServiceLifecycle"],
         "collections": ["DequeModule"],
         "hummingbird": [

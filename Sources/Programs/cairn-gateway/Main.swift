@@ -9,6 +9,7 @@ import Gateway
 import Logging
 import Platform
 import Recording
+import Settings
 import Site
 
 @main struct Main: AsyncParsableCommand {
@@ -16,36 +17,8 @@ import Site
         commandName: "cairn-gateway",
         abstract: "Serves a site's maps and locators over HTTP as ArcGIS REST.")
 
-    @Option(help: "The site's directory; else the environment variable CAIRN_SITE.")
-    var site: String?
-
-    @Option(help: "The address to listen on.")
-    var host = "127.0.0.1"
-
-    @Option(help: "The port to listen on; 0 for any free one.")
-    var port = 6080
-
-    @Flag(
-        inversion: .prefixedNo,
-        help: "Answer identify and query here where the data is local, not through workers.")
-    var identifyAtOnce = true
-
-    @Option(help: "Time limit of an identify answered in this process, in microseconds.")
-    var clickLimit = 500
-
-    @Option(
-        help: "Requests answered in this process to record: off, all, or a number per second.",
-        transform: RecordingRate.parse)
-    var record = RecordingRate.standard
-
-    @OptionGroup var network: NetworkOptions
-
-    func validate() throws {
-        guard 0...65_535 ~= port else { throw ValidationError("--port: expected 0 to 65535") }
-        guard 1...100_000 ~= clickLimit else {
-            throw ValidationError("--click-limit: expected 1 to 100000 microseconds")
-        }
-    }
+    @OptionGroup var options: DaemonOptions
+    @OptionGroup var gateway: GatewayOptions
 
     static func main() async {
         // The process is still single-threaded.
@@ -54,12 +27,23 @@ import Site
     }
 
     func run() async {
-        let (settings, identifyAtOnce, clickLimit, rate) = (
-            network.settings(host: host, port: port), identifyAtOnce, clickLimit, record
-        )
+        let given = options.settings(Setting.gateway, arguments: gateway.arguments)
+        let settings = GatewayServer.Configuration(given)
+        let identifyAtOnce = given.flag(.identifyAtOnce) ?? true
+        let clickLimit = given.whole(.clickLimit) ?? 500
+        let rate = given[.record].flatMap(RecordingRate.init(parsing:)) ?? .standard
         TerminationWatch.ignoreHangUp()
         await Daemon.run(
-            Self.configuration.commandName ?? "", sitePath: site, isSingleInstance: false
+            Self.configuration.commandName ?? "", options, settings: given,
+            isSingleInstance: false,
+            check: { given, site in
+                let hasHalfTLS = (given[.tlsCertificate] == nil) != (given[.tlsKey] == nil)
+                let faults =
+                    hasHalfTLS
+                    ? ["--tls-certificate and --tls-key: expected both or neither"] : []
+                return faults
+                    + (options.check ? GatewayServer.faults(settings, access: site?.access) : [])
+            }
         ) { daemon in
             // A gateway's descriptors besides its connections, with some to spare.
             let descriptors = settings.connectionLimit + 512

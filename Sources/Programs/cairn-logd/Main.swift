@@ -10,11 +10,10 @@ import LogService
         commandName: "cairn-logd",
         abstract: "Keeps the event log of a site: one order, durable before it is acknowledged.")
 
-    @Option(help: "The site's directory; else the environment variable CAIRN_SITE.")
-    var site: String?
+    @OptionGroup var options: DaemonOptions
 
     func run() async {
-        await Daemon.run(Self.configuration.commandName ?? "", sitePath: site) { daemon in
+        await Daemon.run(Self.configuration.commandName ?? "", options) { daemon in
             let service = try LogService(
                 site: daemon.site, bus: daemon.bus, logger: daemon.logger,
                 metrics: daemon.metrics)

@@ -11,11 +11,10 @@ import MapStateService
         commandName: "cairn-mapstate",
         abstract: "Carries out the commands on a site's maps and loads their layers.")
 
-    @Option(help: "The site's directory; else the environment variable CAIRN_SITE.")
-    var site: String?
+    @OptionGroup var options: DaemonOptions
 
     func run() async {
-        await Daemon.run(Self.configuration.commandName ?? "", sitePath: site) { daemon in
+        await Daemon.run(Self.configuration.commandName ?? "", options) { daemon in
             let service = try MapStateService(
                 site: daemon.site, bus: daemon.bus, logger: daemon.logger,
                 pace: daemon.snapshotPace, compactionFeatureCount: daemon.compactionFeatureCount,

@@ -11,11 +11,10 @@ import Supervisor
         abstract: "Dispatches tasks and chunks of jobs to workers, and records jobs' progress."
     )
 
-    @Option(help: "The site's directory; else the environment variable CAIRN_SITE.")
-    var site: String?
+    @OptionGroup var options: DaemonOptions
 
     func run() async {
-        await Daemon.run(Self.configuration.commandName ?? "", sitePath: site) { daemon in
+        await Daemon.run(Self.configuration.commandName ?? "", options) { daemon in
             let supervisor = try await Supervisor(
                 site: daemon.site, bus: daemon.bus, logger: daemon.logger,
                 pace: daemon.snapshotPace, metrics: daemon.metrics

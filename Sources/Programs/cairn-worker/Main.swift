@@ -6,6 +6,7 @@ import CairnModel
 import Daemon
 import Platform
 import Recording
+import Settings
 import WorkerPools
 
 @main struct Main: AsyncParsableCommand {
@@ -15,18 +16,14 @@ import WorkerPools
         discussion: WorkerPool.table.map { "Workers of the pool \($0.name) \($0.work)." }
             .joined(separator: "\n"))
 
-    @Option(help: "The site's directory; else the environment variable CAIRN_SITE.")
-    var site: String?
+    @OptionGroup var options: DaemonOptions
 
     @Option(
         help: "The pool: \(PoolProcess.all.map(\.pool.name).joined(separator: ", ")).",
         transform: Self.process)
     var pool: PoolProcess
 
-    @Option(
-        help: "Requests to record: off, all, or a number per second.",
-        transform: RecordingRate.parse)
-    var record: RecordingRate?
+    @Option(help: ArgumentHelp(Setting.record.help)) var record: String?
 
     @Option(help: "Execute a single chunk, a work order of 'cairn job autopsy', and exit.")
     var chunk: String?
@@ -52,8 +49,12 @@ import WorkerPools
     }
 
     func run() async {
-        let (pool, rate, order) = (pool, record ?? .standard, chunk)
-        await Daemon.run(pool.pool.processName, sitePath: site, isSingleInstance: false) { daemon in
+        let settings = options.settings([.record], arguments: [.record: record])
+        let rate = settings[.record].flatMap(RecordingRate.init(parsing:)) ?? .standard
+        let (pool, order) = (pool, chunk)
+        await Daemon.run(
+            pool.pool.processName, options, settings: settings, isSingleInstance: false
+        ) { daemon in
             try await pool.run(daemon, recording: rate, alone: order)
         }
     }

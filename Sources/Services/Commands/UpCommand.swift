@@ -6,6 +6,7 @@ internal import CairnModel
 internal import FoundationEssentials
 internal import Platform
 internal import Recording
+internal import Settings
 internal import Site
 
 struct UpCommand: SiteCommand {
@@ -19,20 +20,21 @@ struct UpCommand: SiteCommand {
     static let makesSite = true
 
     @OptionGroup var common: CommonOptions
-    @Option(help: "The port of the HTTP gateway, on 127.0.0.1.") var port = 6080
+    @Option(help: "The port of the HTTP gateway, on 127.0.0.1; 6080 unless given.") var port: Int?
     @OptionGroup var pools: PoolOptions
     @Flag(
         inversion: .prefixedNo,
         help: "Let the gateway answer identify and query itself where the data is local.")
-    var identifyAtOnce = true
+    var identifyAtOnce: Bool?
     @Option(
         help: "Requests that each process records: off, all, or a number per second.",
         transform: RecordingRate.parse)
-    var record = RecordingRate.standard
+    var record: RecordingRate?
+    @Option(help: "A file of settings for every process; else CAIRN_CONFIG.") var config: String?
     @Flag(help: "Return when everything answers, and leave the site running.") var detach = false
 
     func validate() throws {
-        guard 1...65_535 ~= port else { throw ValidationError("--port takes 1 to 65535.") }
+        guard 1...65_535 ~= port ?? 1 else { throw ValidationError("--port takes 1 to 65535.") }
     }
 
     func perform(_ session: Session) async throws {
@@ -45,47 +47,76 @@ struct UpCommand: SiteCommand {
                 "the site '\(session.site.path)' is up already: process \(other) runs it")
         }
         try session.site.missLog()
-        if LoopbackPort.isTaken(UInt16(port)) {
+        let shape = try shape()
+        if LoopbackPort.isTaken(UInt16(shape.port)) {
             throw Failure(
-                .conflict, "port \(port) is taken by another program: choose one with --port")
+                .conflict, "port \(shape.port) is taken by another program: choose one with --port")
         }
         if detach {
-            try await Detached(session: session, program: program, arguments: ownArguments)
+            try await Detached(session: session, program: program, arguments: ownArguments(shape))
                 .start()
         } else {
-            try await stay(session, program: program)
+            try await stay(session, shape, program: program)
         }
     }
 
     /// Arguments of the background process.
-    private var ownArguments: [String] {
-        ["up", "--port", "\(port)"] + pools.arguments + [
-            identifyAtOnce ? "--identify-at-once" : "--no-identify-at-once", "--record",
-            record.description,
-        ]
+    private func ownArguments(_ shape: SiteShape) -> [String] {
+        ["up", "--port", "\(shape.port)"] + pools.arguments + [
+            shape.identifyAtOnce ? "--identify-at-once" : "--no-identify-at-once", "--record",
+            shape.recording.description,
+        ] + (shape.config.map { ["--config", $0] } ?? [])
     }
 
-    private func stay(_ session: Session, program: String) async throws {
+    /// What is to run: as the arguments say, else the environment, else the file.
+    private func shape() throws -> SiteShape {
+        var given: [Setting: String] = [:]
+        given[.port] = port.map { "\($0)" }
+        given[.identifyAtOnce] = identifyAtOnce.map { "\($0)" }
+        given[.record] = record?.description
+        for (pool, count) in pools.counts { given[pool.countSetting] = "\(count)" }
+        let options = given.map { ($0.option ?? "", $1) }
+        let settings = Settings(
+            Setting.up + [.port, .identifyAtOnce, .record],
+            arguments: Dictionary(uniqueKeysWithValues: options), file: config)
+        for fault in settings.faults { Output.diagnose(fault.description) }
+        guard settings.faults.isEmpty else {
+            throw ExitCode(settings.faults.allSatisfy(\.isInFile) ? 78 : 64)
+        }
+        let port = settings.whole(.port) ?? 6080
+        guard port > 0 else { throw UsageFailure("a site's gateway needs a port from 1 to 65535") }
+        return SiteShape(
+            port: port,
+            workerCounts: Dictionary(
+                uniqueKeysWithValues: WorkerPool.allCases.compactMap { pool in
+                    settings.whole(pool.countSetting).map { (pool, $0) }
+                }),
+            identifyAtOnce: settings.flag(.identifyAtOnce) ?? true,
+            recording: settings[.record].flatMap(RecordingRate.init(parsing:)) ?? .standard,
+            config: config.map(FileSystem.absolute))
+    }
+
+    private func stay(_ session: Session, _ shape: SiteShape, program: String) async throws {
         let lockPath = session.site.runDirectory + "/up.pid"
         guard let lock = try FileLock.tryAcquire(lockPath) else {
             throw Failure(
                 .conflict, "the site '\(session.site.path)' is up already: another process runs it")
         }
-        let shape = SiteShape(
-            port: port, workerCounts: pools.counts, identifyAtOnce: identifyAtOnce,
-            recording: record)
         let plans = shape.plans(
             site: session.site.path, runDirectory: session.site.runDirectory,
             programs: String(program[..<(program.lastIndex(of: "/") ?? program.startIndex)]))
         try plans.checkExecutables()
+        try await plans.checkSettings(runDirectory: session.site.runDirectory)
         let processes = try SiteProcesses(
-            plans, runDirectory: session.site.runDirectory, port: port
+            plans, runDirectory: session.site.runDirectory, port: shape.port
         ) { Output.diagnose($0) }
         try TerminationWatch.start { processes.stop() }
         do {
             try await Readiness(session: session, shape: shape).wait(for: processes)
             processes.setReady()
-            if !processes.isStopping { try announce(session, processes.records) }
+            if !processes.isStopping {
+                try Announcement(port: shape.port, processes: processes.records).write(session)
+            }
         } catch {
             processes.stop()
             await processes.untilEnded()
@@ -94,9 +125,39 @@ struct UpCommand: SiteCommand {
         await processes.untilEnded()
         lock.release(removingFile: true)
     }
+}
 
-    private func announce(_ session: Session, _ records: [ProcessRecord]) throws {
-        try Announcement(port: port, processes: records).write(session)
+extension WorkerPool {
+    /// The setting of how many of its processes run.
+    fileprivate var countSetting: Setting {
+        Setting.up.first { $0.option == "--" + settings.countOption } ?? .workers
+    }
+}
+
+extension [ProcessPlan] {
+    /// Has each program check the file of settings, where there is one; throws what the first
+    /// answers that finds a fault, after its lines.
+    fileprivate func checkSettings(runDirectory: String) async throws {
+        let names = ProcessInfo.processInfo.environment.keys
+        var checked: Set<[String]> = []
+        for plan in self {
+            guard plan.arguments.contains("--config") || names.contains(Settings.fileVariable),
+                checked.insert([plan.path] + plan.arguments).inserted
+            else { continue }
+            let path = runDirectory + "/check.log"
+            OutputFile.remove(path)
+            defer { OutputFile.remove(path) }
+            var child = try ChildProcess(
+                path: plan.path, arguments: plan.arguments + ["--check"], logPath: path)
+            var end = child.end()
+            while end == nil {
+                try await Task.sleep(for: .milliseconds(2))
+                end = child.end()
+            }
+            guard case .status(let status) = end, status != 0 else { continue }
+            StandardStream.error.write((try? String(contentsOfFile: path, encoding: .utf8)) ?? "")
+            throw ExitCode(status)
+        }
     }
 }
 

@@ -4,16 +4,16 @@
 package import Bus
 package import CairnCore
 internal import CoreMetrics
-internal import FoundationEssentials
 internal import Glibc
 package import Logging
 internal import Platform
+package import Settings
 package import Site
 
 /// One Cairn process: its site, its bus thread, its log output, and its end.
 ///
 /// ```swift
-/// await Daemon.run("cairn-logd", sitePath: site) { daemon in
+/// await Daemon.run("cairn-logd", options) { daemon in
 ///     let service = try LogService(site: daemon.site, bus: daemon.bus, logger: daemon.logger)
 ///     await daemon.untilShutdown()
 ///     service.stop()
@@ -26,22 +26,24 @@ package final class Daemon: Sendable {
     package let site: Site
     /// The thread that owns every socket of the process.
     package let bus: BusThread
-    /// Logger to standard error; its level comes from `CAIRN_LOG` (`trace` … `critical`, `info`).
+    /// Logger to standard error; its level is that of ``Setting/log``.
     package let logger: Logger
     /// What the process counts; written into the site's run folder every few seconds.
     package let metrics: MetricsRegistry
-    /// Pace of snapshots: `CAIRN_SNAPSHOT_EVENTS`, for tests, or the default.
+    private let settings: Settings
+    /// Pace of snapshots: ``Setting/snapshotEvents``, or the default.
     package var snapshotPace: SnapshotPace {
-        EnvironmentNumber.snapshotEvents.value.map { SnapshotPace(eventCount: $0) } ?? .usual
+        settings.whole(.snapshotEvents).map { SnapshotPace(eventCount: $0) } ?? .usual
     }
-    /// Number of changed features that triggers a compaction: `CAIRN_COMPACTION_FEATURES`, for
-    /// tests; nil for the default.
-    package var compactionFeatureCount: Int? { EnvironmentNumber.compactionFeatures.value }
+    /// Number of changed features that triggers a compaction; nil for the default.
+    package var compactionFeatureCount: Int? { settings.whole(.compactionFeatures) }
     private let shutdown = ShutdownGate()
 
     private init(
-        name: String, site: Site, bus: BusThread, logger: Logger, metrics: MetricsRegistry
+        name: String, site: Site, bus: BusThread, logger: Logger, metrics: MetricsRegistry,
+        settings: Settings
     ) {
+        self.settings = settings
         self.metrics = metrics
         self.name = name
         self.site = site
@@ -51,7 +53,8 @@ package final class Daemon: Sendable {
 
     /// Runs a process to its end and exits with its status; never returns.
     ///
-    /// 0: `body` returned. 64: no site was named. 69: something it needs is unavailable. 75: the
+    /// 0: `body` returned, or the settings are right and were only to be checked. 64: no site was
+    /// named, or a setting is wrong. 78: a setting in the file is. 69: something it needs is unavailable. 75: the
     /// process may run once per site and already does, or another has taken over its writing. 1:
     /// any other failure. Every failure is one sentence on standard error. The first SIGTERM or
     /// SIGINT ends `untilShutdown()`; a second one ends the process at once, which must be as safe
@@ -59,35 +62,40 @@ package final class Daemon: Sendable {
     ///
     /// - Parameters:
     ///   - name: The process's name; also names its lock.
-    ///   - sitePath: The site's directory; nil to take `CAIRN_SITE`.
+    ///   - options: What every process is given.
+    ///   - settings: The common settings and its own; nil to read the common ones.
     ///   - isSingleInstance: Whether only one such process may serve the site.
+    ///   - check: What is wrong with the settings beside their form, a sentence each; with the site
+    ///     where they are only to be checked and it exists.
     ///   - body: The process's work; when it returns, sockets are closed (within 1 s).
     package static func run(
-        _ name: String, sitePath: String?, isSingleInstance: Bool = true,
+        _ name: String, _ options: DaemonOptions, settings: Settings? = nil,
+        isSingleInstance: Bool = true,
+        check: (Settings, Site?) -> [String] = { _, _ in [] },
         _ body: @Sendable (Daemon) async throws -> Void
     ) async -> Never {
         PrivateFiles.makeNewFilesPrivate()
-        let logger = bootstrapLogging(name)
+        if options.printConfig {
+            exit(StandardStream.output.write(Setting.example) ? 0 : 1)
+        }
+        let settings = settings ?? options.settings()
+        refuseFaults(name, settings, options, check)
+        let logger = bootstrapLogging(
+            name, settings[.log].flatMap(Logger.Level.init(rawValue:)) ?? .info)
         let metrics = MetricsRegistry()
         MetricsSystem.bootstrap(metrics)
-        let complaints =
-            [levelComplaint, Failpoints.complaint] + EnvironmentNumber.all.map(\.complaint)
-        if let complaint = complaints.lazy.compactMap(\.self).first {
-            end(name, complaint, status: 64)
-        }
-        if let seconds = EnvironmentNumber.clockOffset.value {
+        if let seconds = settings.whole(.clockOffset) {
             WallClock.setOffset(microseconds: Int64(seconds) * 1_000_000)
         }
         do {
-            guard let path = sitePath ?? environment("CAIRN_SITE"), !path.isEmpty else {
-                end(name, "no site: give --site DIRECTORY or set CAIRN_SITE", status: 64)
-            }
+            guard let path = settings[.site] else { end(name, noSite, status: 64) }
             let site = try Site(openingOrCreating: path)
             let lock = isSingleInstance ? try lockOrEnd(name, site) : nil
             let shortName = String(name.split(separator: " ").last ?? "")
             let bus = try BusThread(name: shortName, runDirectory: site.runDirectory)
             let daemon = Daemon(
-                name: name, site: site, bus: bus, logger: logger, metrics: metrics)
+                name: name, site: site, bus: bus, logger: logger, metrics: metrics,
+                settings: settings)
             try TerminationWatch.start { daemon.requestShutdown() }
             logger.info("started", metadata: ["site": "\(site.path)", "pid": "\(getpid())"])
             let publication = MetricsPublication(
@@ -141,6 +149,38 @@ extension Daemon {
         end(name, "another \(name)\(owner) already serves the site '\(site.path)'", status: 75)
     }
 
+    private static let noSite = "no site: give --site DIRECTORY or set CAIRN_SITE"
+
+    /// Ends the process where a setting is wrong, with a line for each; or because it was only to
+    /// check them.
+    private static func refuseFaults(
+        _ name: String, _ settings: Settings, _ options: DaemonOptions,
+        _ check: (Settings, Site?) -> [String]
+    ) {
+        var sentences = settings.faults.map(\.description)
+        if let complaint = Failpoints.complaint { sentences.append(complaint) }
+        var site: Site?
+        if options.check {
+            if let path = settings[.site] {
+                do throws(Failure) {
+                    site = try Site(reading: path)
+                } catch  where error.code != .notFound {
+                    sentences.append(error.description)
+                } catch {
+                    // A start would make it.
+                }
+            } else {
+                sentences.append(noSite)
+            }
+        }
+        sentences += check(settings, site)
+        for sentence in sentences { StandardStream.error.write("\(name): \(sentence)\n") }
+        let isFile =
+            settings.faults.count == sentences.count && settings.faults.allSatisfy(\.isInFile)
+        if !sentences.isEmpty { exit(isFile ? 78 : 64) }
+        if options.check { exit(0) }
+    }
+
     private static func end(_ name: String, _ sentence: String, status: Int32) -> Never {
         StandardStream.error.write("\(name): \(sentence)\n")
         exit(status)
@@ -154,22 +194,7 @@ extension Daemon {
         }
     }
 
-    private static func environment(_ name: String) -> String? {
-        ProcessInfo.processInfo.environment[name]
-    }
-
-    private static var askedLevel: Logger.Level? {
-        environment("CAIRN_LOG").flatMap(Logger.Level.init(rawValue:))
-    }
-
-    private static var levelComplaint: String? {
-        guard let text = environment("CAIRN_LOG"), askedLevel == nil else { return nil }
-        let levels = Logger.Level.allCases.map(\.rawValue).joined(separator: ", ")
-        return "CAIRN_LOG is '\(text.prefix(40))': expected one of \(levels)"
-    }
-
-    private static func bootstrapLogging(_ name: String) -> Logger {
-        let level = askedLevel ?? .info
+    private static func bootstrapLogging(_ name: String, _ level: Logger.Level) -> Logger {
         LoggingSystem.bootstrap { label in
             var handler = StreamLogHandler.standardError(label: label)
             handler.logLevel = level

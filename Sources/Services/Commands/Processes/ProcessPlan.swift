@@ -96,6 +96,8 @@ struct SiteShape: Hashable, Sendable {
     var identifyAtOnce = true
     /// Number of requests that each process records.
     var recording = RecordingRate.standard
+    /// The file of settings that each process reads.
+    var config: String?
 
     /// The plans for the whole site, or for some of its roles.
     func plans(
@@ -106,7 +108,8 @@ struct SiteShape: Hashable, Sendable {
             (0..<count(of: role)).map { index in
                 var plan = ProcessPlan(
                     role: role, number: index + 1, path: programs + "/" + role.executable,
-                    arguments: ["--site", site], logPath: "")
+                    arguments: ["--site", site] + (config.map { ["--config", $0] } ?? []),
+                    logPath: "")
                 var records = false
                 switch role {
                 case .log, .mapstate, .supervisor: break

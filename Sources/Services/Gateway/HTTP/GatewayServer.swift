@@ -119,7 +119,7 @@ package final class GatewayServer: Sendable {
     package func run(
         onListening: @escaping @Sendable (Int) -> Void = { _ in }
     ) async throws(Failure) {
-        try checkNetwork()
+        try Self.checkNetwork(configuration, hasUsers: access.hasUsers)
         let tls = try configuration.tls.map { files throws(Failure) in
             try ServedCertificate(
                 files, interval: TimeAmount(configuration.certificateInterval), logger: logger)
@@ -173,17 +173,6 @@ package final class GatewayServer: Sendable {
         } catch {
             throw Failure(.internal, "the HTTP server ended: \(error)")
         }
-    }
-
-    /// Refuses to serve a network without access rules, unless anonymous access is configured.
-    private func checkNetwork() throws(Failure) {
-        guard !configuration.isOnLoopback, !access.hasUsers,
-            !configuration.allowsAnonymousNetwork
-        else { return }
-        throw Failure(
-            .conflict,
-            "--host \(configuration.host) serves a network, and the site has no users: add one with 'cairn user add', "
-                + "or give --allow-anonymous-network, which lets every client do everything")
     }
 
     /// Stops ``run(onListening:)``; without effect before it was called.

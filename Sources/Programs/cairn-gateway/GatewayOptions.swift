@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+import ArgumentParser
+import Gateway
+import Settings
+
+/// The gateway's settings as arguments; texts, which `Settings` checks with the others.
+struct GatewayOptions: ParsableArguments {
+    @Option(help: ArgumentHelp(Setting.host.help)) var host: String?
+    @Option(help: ArgumentHelp(Setting.port.help)) var port: String?
+    @Flag(inversion: .prefixedNo, help: ArgumentHelp(Setting.identifyAtOnce.help))
+    var identifyAtOnce: Bool?
+    @Option(help: ArgumentHelp(Setting.clickLimit.help)) var clickLimit: String?
+    @Option(help: ArgumentHelp(Setting.record.help)) var record: String?
+    @Option(help: ArgumentHelp(Setting.tlsCertificate.help)) var tlsCertificate: String?
+    @Option(help: ArgumentHelp(Setting.tlsKey.help)) var tlsKey: String?
+    @Flag(help: ArgumentHelp(Setting.allowAnonymousNetwork.help)) var allowAnonymousNetwork = false
+    @Flag(help: ArgumentHelp(Setting.allowPlainTokens.help)) var allowPlainTokens = false
+    @Option(help: ArgumentHelp(Setting.connections.help)) var connections: String?
+    @Option(help: ArgumentHelp(Setting.connectionsPerAddress.help))
+    var connectionsPerAddress: String?
+    @Option(help: ArgumentHelp(Setting.rateLimit.help)) var rateLimit: String?
+    @Option(name: .customLong("cors-origin"), help: ArgumentHelp(Setting.corsOrigins.help))
+    var corsOrigins: [String] = []
+    @Option(name: .customLong("trusted-proxy"), help: ArgumentHelp(Setting.trustedProxies.help))
+    var trustedProxies: [String] = []
+    @Option(name: .customLong("public-url"), help: ArgumentHelp(Setting.publicURL.help))
+    var publicURL: String?
+    @Option(name: .customLong("host-name"), help: ArgumentHelp(Setting.hostNames.help))
+    var hostNames: [String] = []
+    @Option(help: ArgumentHelp(Setting.transportSecurity.help)) var transportSecurity: String?
+    @Option(help: ArgumentHelp(Setting.requestLog.help)) var requestLog: String?
+
+    /// Those that were given.
+    var arguments: [Setting: String?] {
+        func list(_ texts: [String]) -> String? {
+            texts.isEmpty ? nil : texts.joined(separator: ",")
+        }
+        return [
+            .host: host, .port: port, .identifyAtOnce: identifyAtOnce.map { "\($0)" },
+            .clickLimit: clickLimit, .record: record, .tlsCertificate: tlsCertificate,
+            .tlsKey: tlsKey, .allowAnonymousNetwork: allowAnonymousNetwork ? "true" : nil,
+            .allowPlainTokens: allowPlainTokens ? "true" : nil, .connections: connections,
+            .connectionsPerAddress: connectionsPerAddress, .rateLimit: rateLimit,
+            .corsOrigins: list(corsOrigins), .trustedProxies: list(trustedProxies),
+            .publicURL: publicURL, .hostNames: list(hostNames),
+            .transportSecurity: transportSecurity, .requestLog: requestLog,
+        ]
+    }
+}
+
+extension GatewayServer.Configuration {
+    /// That of some settings; what is not set is as usual.
+    init(_ settings: Settings) {
+        self.init()
+        host = settings[.host] ?? host
+        port = settings.whole(.port) ?? port
+        if let certificate = settings[.tlsCertificate], let key = settings[.tlsKey] {
+            tls = TLSFiles(certificate: certificate, key: key)
+        }
+        connectionLimit = settings.whole(.connections) ?? connectionLimit
+        connectionLimitPerAddress =
+            settings.whole(.connectionsPerAddress) ?? (isOnLoopback ? nil : 64)
+        requestsPerSecond = settings.whole(.rateLimit)
+        allowedOrigins = settings.list(.corsOrigins)
+        trustedProxies = settings.list(.trustedProxies)
+        publicURL = settings[.publicURL]
+        hostNames = settings.list(.hostNames)
+        transportSecuritySeconds =
+            settings.whole(.transportSecurity) ?? transportSecuritySeconds
+        requestLogPath = settings[.requestLog]
+        allowsAnonymousNetwork = settings.flag(.allowAnonymousNetwork) ?? false
+        allowsPlainTokens = settings.flag(.allowPlainTokens) ?? false
+    }
+}
