@@ -9,8 +9,10 @@ import Testing
 @Suite struct DocumentTests {
     let pages: [Document]
     let records: [Document]
+    let sources: [SourceFile]
 
     init() throws {
+        sources = try Repository.sources.get()
         let docs = try Repository.files(below: "Docs", withExtension: "md").map(Document.init)
         records = docs.filter { $0.path.contains(/^Docs\/decisions\/\d{4}-/) }
         pages =
@@ -102,6 +104,31 @@ import Testing
                             numbers.contains(match.1),
                             "\(file.path):\(line.number) names decision \(match.1)")
                     }
+                }
+            }
+        }
+    }
+
+    /// What is read beside code fits a window beside it.
+    @Test func `comments are at most 100 columns wide`() {
+        for file in sources {
+            for (index, line) in file.lines.enumerated()
+            where line.utf8.count > 100 && line.count > 100 {
+                let isComment = line.trimmingPrefix(while: \.isWhitespace).hasPrefix("//")
+                #expect(!isComment, "\(file.path):\(index + 1) has \(line.count) columns")
+            }
+        }
+    }
+
+    @Test func `comments do not speak of programs as of persons`() {
+        let words = ["who", "whoever", "nobody", "somebody", "someone", "told"]
+        for file in sources {
+            for word in words {
+                for line in file.lines(with: word) where line.isComment {
+                    let used = line.text.lowercased().split { !$0.isLetter }
+                    #expect(
+                        !used.contains(Substring(word)),
+                        "\(file.path):\(line.number) has '\(word)'")
                 }
             }
         }

@@ -7,8 +7,8 @@ internal import Geometry
 /// The maps of a site, as they are and as they were, asked by the chunks of jobs; identify workers
 /// provide it.
 public protocol JobMaps: Sendable {
-    /// A map as of a sequence number; throws `Failure`: `notFound`, and `timedOut` for a number that
-    /// has not arrived yet.
+    /// A map as of a sequence number; throws `Failure`: `notFound`, and `timedOut` for a number
+    /// that has not arrived yet.
     func map(named name: MapName, at position: Int64) throws(Failure) -> MapDescription
 
     /// Answers an identify; throws `Failure` (`cancelled`) soon after `isCancelled` says so.

@@ -14,7 +14,8 @@ enum WellKnownText {
     /// A MULTIPOLYGON has as many parentheses in one another.
     private static let depthLimit = 3
 
-    /// Reads a whole text; throws `Failure` (`invalidParameter`, `tooLarge`) with what GEOS says of it.
+    /// Reads a whole text; throws `Failure` (`invalidParameter`, `tooLarge`) with what GEOS says of
+    /// it.
     static func shape(of text: String) throws(Failure) -> Shape {
         if let box = try envelope(text) { return .envelope(box) }
         try checkBounds(text)

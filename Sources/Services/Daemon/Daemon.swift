@@ -54,11 +54,11 @@ package final class Daemon: Sendable {
     /// Runs a process to its end and exits with its status; never returns.
     ///
     /// 0: `body` returned, or the settings are right and were only to be checked. 64: no site was
-    /// named, or a setting is wrong. 78: a setting in the file is. 69: something it needs is unavailable. 75: the
-    /// process may run once per site and already does, or another has taken over its writing. 1:
-    /// any other failure. Every failure is one sentence on standard error. The first SIGTERM or
-    /// SIGINT ends `untilShutdown()`; a second one ends the process at once, which must be as safe
-    /// as `kill -9`.
+    /// named, or a setting is wrong. 78: a setting in the file is. 69: something it needs is
+    /// unavailable. 75: the process may run once per site and already does, or another has taken
+    /// over its writing. 1: any other failure. Every failure is one sentence on standard error. The
+    /// first SIGTERM or SIGINT ends `untilShutdown()`; a second one ends the process at once, which
+    /// must be as safe as `kill -9`.
     ///
     /// - Parameters:
     ///   - name: The process's name; also names its lock.

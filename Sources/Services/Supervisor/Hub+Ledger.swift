@@ -20,7 +20,7 @@ struct LedgerState {
 
     struct Entry: Sendable {
         let action: Action
-        /// The user who gave the command; nil for an action of the supervisor.
+        /// The user that gave the command; nil for an action of the supervisor.
         var actor: String?
         let done: @Sendable (isolated Hub, Result<Void, Failure>) -> Void
     }

@@ -11,8 +11,8 @@ extension Canvas {
     /// it would have more than `byteLimit` bytes.
     ///
     /// Rows are not filtered: filters are for photographs, and make pictures of flat colours
-    /// larger. Cairo's own writer takes three to five times as long and makes files half as large again
-    /// (decision 0219). Layout: https://www.w3.org/TR/png-2/. Throws ``CairoError``.
+    /// larger. Cairo's own writer takes three to five times as long and makes files half as large
+    /// again (decision 0219). Layout: https://www.w3.org/TR/png-2/. Throws ``CairoError``.
     public func png(atMost byteLimit: Int) throws(CairoError) -> [UInt8]? {
         var isOpaque = true
         if hasAlpha {

@@ -35,8 +35,8 @@ public struct GEOSError: Error, Hashable, Sendable {
 
     /// Reads well-known text; throws where GEOS refuses it.
     ///
-    /// GEOS calls itself for each collection within another, and reads no further than the geometry's
-    /// end: the caller bounds the one and looks after the other.
+    /// GEOS calls itself for each collection within another, and reads no further than the
+    /// geometry's end: the caller bounds the one and looks after the other.
     public init(wkt: String) throws(GEOSError) {
         let context = try Context()
         guard let reader = unsafe GEOSWKTReader_create_r(context.handle) else {

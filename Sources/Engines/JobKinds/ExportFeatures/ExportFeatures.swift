@@ -8,11 +8,11 @@ extension JobKind {
     public static let exportFeatures = JobKind(rawValue: "ExportFeatures")
 }
 
-/// The job kind `ExportFeatures`: the features of a layer, or some of them, as a file in a format of
-/// the field.
+/// The job kind `ExportFeatures`: the features of a layer, or some of them, as a file in a format
+/// of the field.
 ///
-/// `ExportSettings` reads its parameters. The layer is read as of the job's submission, or of `at`, so
-/// the product does not depend on when, or where, its chunks run.
+/// `ExportSettings` reads its parameters. The layer is read as of the job's submission, or of `at`,
+/// so the product does not depend on when, or where, its chunks run.
 public enum ExportFeatures: JobKindDefinition {
     /// Published: a layer as a file.
     public static let description = JobKindDescription(
@@ -56,7 +56,8 @@ public enum ExportFeatures: JobKindDefinition {
         var featureCount: Int
     }
 
-    /// Checks the parameters, cuts the selection into runs of object ids, reads each, writes one file.
+    /// Checks the parameters, cuts the selection into runs of object ids, reads each, writes one
+    /// file.
     public static let operations = [plan, cut, read, write]
 
     private static let plan = JobOperation.files("plan") { context in

@@ -65,7 +65,7 @@ public struct EventMetadata: Hashable, Sendable, Codable {
     public var causation: UUID?
     /// The request or job that the event belongs to.
     public var correlation: UUID?
-    /// The user who caused it: a user name, or `local` for the site's own operating-system user.
+    /// The user that caused it: a user name, or `local` for the site's own operating-system user.
     public var actor: String?
     /// The service and build that wrote it, `cairn-mapstate/0.1.0`.
     public var producer: String?

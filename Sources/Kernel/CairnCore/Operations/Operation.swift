@@ -53,8 +53,8 @@ public struct Operation<Request: Sendable, Answer: Sendable>: Sendable {
         try checked(request.encode(value, contentType))
     }
 
-    /// The request in some bytes; throws `Failure`: `tooLarge` beyond ``requestBound``, and what its
-    /// form throws.
+    /// The request in some bytes; throws `Failure`: `tooLarge` beyond ``requestBound``, and what
+    /// its form throws.
     public func decode(request bytes: Data, _ contentType: UInt8) throws(Failure) -> Request {
         try request.decode(checked(bytes), contentType)
     }
@@ -189,7 +189,7 @@ extension PayloadForm where Value: Codable {
         Self("JSON", contentType: ownType, encode: json.encode, decode: json.decode)
     }
 
-    /// The fixed layout if requested, else JSON; told apart by the first byte.
+    /// The fixed layout if requested, else JSON; the first byte decides.
     public static func fixed(
         encode: @escaping @Sendable (Value) -> Data,
         decode: @escaping @Sendable (Data) throws(Failure) -> Value

@@ -16,7 +16,7 @@ struct LayerBuilder {
     private var notes: [String] = []
 
     /// Reads the layer into a spool in `directory` and decides how it will be written; throws
-    /// `.unreadable` when its spatial reference cannot be told, has no place on a map, or is not
+    /// `.unreadable` when its spatial reference is not determined, has no place on a map, or is not
     /// what its coordinates are in.
     ///
     /// The source is read once, and once more where it has a column named like the object id that

@@ -28,7 +28,7 @@ extension GatewayServer {
         return sentences
     }
 
-    /// Whoever can reach more than this machine has said who may do what, or that everybody may.
+    /// Refuses to serve a network without access rules, unless anonymous access is configured.
     static func checkNetwork(
         _ configuration: Configuration, hasUsers: Bool
     ) throws(Failure) {
@@ -38,6 +38,6 @@ extension GatewayServer {
         throw Failure(
             .conflict,
             "--host \(configuration.host) serves a network, and the site has no users: add one with 'cairn user add', "
-                + "or say --allow-anonymous-network to let everybody do everything")
+                + "or give --allow-anonymous-network, which lets every client do everything")
     }
 }
