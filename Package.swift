@@ -400,8 +400,8 @@ let testTargets: [Target] = [
     tests(
         "CommandsTests",
         [
-            "Commands", "CairnModel", "Geometry", "Platform", "Recording", "Site", "TestKit",
-            arguments,
+            "Commands", "CairnModel", "Geometry", "Platform", "Recording", "Settings", "Site",
+            "TestKit", arguments,
         ]),
     tests(
         "IntegrationTests",

@@ -6,6 +6,7 @@ import CairnModel
 import Geometry
 import Glibc
 import Recording
+import Settings
 import TestKit
 import Testing
 
@@ -46,6 +47,7 @@ import Testing
         let option = "--\(settings.countOption)"
 
         #expect(try parse("up \(option) 5", as: UpCommand.self).pools.counts == [settings.pool: 5])
+        #expect(settings.pool.countSetting.form == .whole(1...64))
         for count in ["0", "65"] {
             #expect(throws: (any Error).self) {
                 try parse("up \(option) \(count)", as: UpCommand.self)

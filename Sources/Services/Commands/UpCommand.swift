@@ -129,8 +129,12 @@ struct UpCommand: SiteCommand {
 
 extension WorkerPool {
     /// The setting of how many of its processes run.
-    fileprivate var countSetting: Setting {
-        Setting.up.first { $0.option == "--" + settings.countOption } ?? .workers
+    var countSetting: Setting {
+        let option = "--" + settings.countOption
+        guard let setting = Setting.up.first(where: { $0.option == option }) else {
+            preconditionFailure("the setting \(option) is missing in Setting.up")
+        }
+        return setting
     }
 }
 
