@@ -187,7 +187,7 @@ import Testing
         (#"{"renderer":{"type":"uniqueValue","uniqueValueInfos":[]}}"#, "names field1"),
         (
             #"{"renderer":{"type":"uniqueValue","field1":"KIND","uniqueValueInfos":[]}}"#,
-            "the field 'KIND'"
+            "'KIND', which is not a field"
         ),
         (
             #"{"renderer":{"type":"uniqueValue","field1":"NAME","uniqueValueInfos":[{"value":"1",\#(point)},{"value":1,\#(point)}]}}"#,
@@ -197,7 +197,7 @@ import Testing
             #"{"renderer":{"type":"classBreaks","field":"NAME","classBreakInfos":[{"classMaxValue":2,\#(point)},{"classMaxValue":2,\#(point)}]}}"#,
             "classBreakInfos"
         ),
-        (#"{"labelingInfo":[{"labelExpression":"[KIND]"}]}"#, "the field 'KIND'"),
+        (#"{"labelingInfo":[{"labelExpression":"[KIND]"}]}"#, "'KIND', which is not a field"),
         (
             #"{"labelingInfo":[{"labelExpression":"[NAME]","labelPlacement":"esriServerLinePlacementAboveAlong"}]}"#,
             "labelPlacement"

@@ -50,7 +50,7 @@ import Testing
 
         #expect(
             said == [
-                "log (pid N) ended: exit 3; it said: it cannot: no file",
+                "log (pid N) ended: exit 3; its last line: it cannot: no file",
                 "log started again, pid N", "log (pid N) ended: exit 4",
                 "log started again, pid N", "log (pid N) ended: signal 9",
             ])

@@ -124,7 +124,7 @@ import Testing
         let notes = try table(["1", "01569"]).layer.notes.joined(separator: "\n")
         #expect(notes.contains("column 'v' is text: '01569' in row 2 has a leading zero"))
         let days = try table(["2023-02-01", "2023-02-30"]).layer.notes.joined(separator: "\n")
-        #expect(days.contains("column 'v' is text: '2023-02-30' in row 2 is no day"))
+        #expect(days.contains("column 'v' is text: '2023-02-30' in row 2 is not a valid date"))
         let none = try table(["1.5", "2", "nan", "inf"]).layer.notes.joined(separator: "\n")
         #expect(none.contains("column 'v': 2 values became null, the first in row 3: 'nan'"))
     }

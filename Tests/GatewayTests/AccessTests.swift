@@ -153,7 +153,8 @@ extension GatewayService {
 
     /// Paths whose answers reveal nothing about services.
     private static let open: Set<String> = [
-        "health", "ready", "openapi", "info", "asset", "services", "generateToken", "unknown",
+        "health", "ready", "healthCheck", "openapi", "info", "asset", "services", "generateToken",
+        "unknown",
         "ogc",
         "ogcCollections", "session",
     ]

@@ -87,10 +87,10 @@ import Testing
         _ = try await site.client.command(
             map: site.map, .editFeatures(layer: 0, edits: FeatureEdits(deletes: [1, 2, 3, 4])))
         for (source, reason) in [
-            ("layer:Nowhere/0", "of a map that there is; there are: Grid"),
+            ("layer:Nowhere/0", "of an existing map; there are: Grid"),
             ("layer:Grid", "expected layer:MAP/LAYER"), ("layer:", "expected layer:MAP/LAYER"),
             ("layer:Grid/9", "has no layer '9'"), ("layer:Grid/0@1000000", "expected 0 to"),
-            ("layer:Grid/0@-1", "expected 0 to"), ("layer:Grid/0@0", "of a map that there is at 0"),
+            ("layer:Grid/0@-1", "expected 0 to"), ("layer:Grid/0@0", "of an existing map at 0"),
             ("layer:Grid/0", "the layer has no features"),
         ] {
             let outcome = try await Programs.run(

@@ -161,6 +161,8 @@ import Testing
     private func isEqual(_ one: AttributeValue, _ other: AttributeValue, _ format: String) -> Bool {
         if one == other { return true }
         switch (one, other) {
+        // A table of text has no null.
+        case (.null, .string("")): return format == "csv"
         case (.date(let milliseconds), .string(let text)):
             return ["shp", "csv", "kml"].contains(format)
                 && Timestamp(iso: text)?.microseconds == milliseconds * 1000
@@ -189,9 +191,8 @@ import Testing
         let text = String(
             decoding: try history.site.blobs.read(try #require(outcome.blob)), as: UTF8.self)
         // Columns 0 to 2 of rows 0 to 2, those with whole < 300: number % 100 < 3, number < 350.
-        let codes = text.split(separator: "\n").dropFirst().map { line in
-            line.split(separator: "\"", omittingEmptySubsequences: false)
-                .first { $0.count == 6 && Int($0) != nil }.map(String.init) ?? String(line)
+        let codes = text.split(separator: "\n").dropFirst().compactMap { line in
+            line.split(separator: ",").dropLast().last.map(String.init)
         }
         let expected = [0, 1, 2, 100, 101, 102, 200, 201, 202].filter { $0 % 7 != 3 }
         #expect(codes.sorted() == expected.map { String(format: "%06d", $0) })

@@ -84,6 +84,8 @@ public struct VectorWriter: ~Copyable {
     private let layer: OGRLayerH
     private let path: String
     private let usesTransaction: Bool
+    /// The place of the first of `fields` among the driver's columns.
+    private let firstField: Int32
     /// What the driver changed of the columns, in its words.
     public let notes: [String]
 
@@ -103,7 +105,7 @@ public struct VectorWriter: ~Copyable {
     ) throws(GDALError) {
         let log = MessageLog()
         let operation = "create '\(path)'"
-        let created = unsafe log.listen { () -> (GDALDatasetH, OGRLayerH)? in
+        let created = unsafe log.listen { () -> (GDALDatasetH, OGRLayerH, Int32)? in
             guard let reference = SpatialReferenceHandle(wkid: wkid, wkt: wkt),
                 let driver = unsafe GDALGetDriverByName(format.driver),
                 let dataset = unsafe GDALCreate(driver, path, 0, 0, 0, GDT_Unknown, nil)
@@ -123,16 +125,19 @@ public struct VectorWriter: ~Copyable {
                 unsafe GDALClose(dataset)
                 return nil
             }
+            // KML has columns of its own in front.
+            let first = unsafe OGR_FD_GetFieldCount(OGR_L_GetLayerDefn(layer))
             for field in fields { unsafe Self.add(field, to: layer) }
             // Else each feature of a database is a transaction.
             if format == .geoPackage { _ = unsafe GDALDatasetStartTransaction(dataset, 0) }
-            return unsafe (dataset, layer)
+            return unsafe (dataset, layer, first)
         }
         guard let created = unsafe created, log.failures.isEmpty else {
             if let created = unsafe created { log.listen { unsafe GDALClose(created.0) } }
             throw log.error(operation)
         }
         unsafe (dataset, layer) = unsafe (created.0, created.1)
+        firstField = unsafe created.2
         self.path = path
         notes = log.warnings
         usesTransaction = format == .geoPackage
@@ -177,7 +182,7 @@ public struct VectorWriter: ~Copyable {
             guard let feature = unsafe OGR_F_Create(OGR_L_GetLayerDefn(layer)) else { return false }
             defer { unsafe OGR_F_Destroy(feature) }
             for (index, value) in values.enumerated() {
-                unsafe Self.set(value, feature, Int32(index))
+                unsafe Self.set(value, feature, firstField + Int32(index))
             }
             if let id { _ = unsafe OGR_F_SetFID(feature, id) }
             if let wkb {
