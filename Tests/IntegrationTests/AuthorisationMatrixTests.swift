@@ -331,7 +331,8 @@ private struct MatrixFailure: Error, CustomStringConvertible {
                 + (token.isEmpty ? [] : [("token", token)])
             let text = try client.text(
                 request.path, parameters, isPost: request.isPost, isStream: request.isStream)
-            return text.split(whereSeparator: \.isNewline).filter { !$0.hasPrefix("date:") }
+            return text.split(whereSeparator: \.isNewline)
+                .filter { !$0.lowercased().hasPrefix("date:") }
                 .joined(separator: "\n").replacing("None", with: "Shut")
                 .replacing("none", with: "shut")
         }
