@@ -11,13 +11,10 @@ final class GatewayMetrics: Sendable {
     /// The classes of status: `2xx` to `5xx`.
     private static let statusClasses = 2...5
 
-    /// A counter that is made when it first counts.
-    private final class LateCounter: Sendable {
-        private let made = AtomicLazyReference<Counter>()
-
-        func increment(_ make: () -> Counter) {
-            (made.load() ?? made.storeIfNil(make())).increment()
-        }
+    /// The requests of one resource and class of status, a series only once there was one.
+    private final class Tally: Sendable {
+        let count = Atomic<Int>(0)
+        let series = Mutex<CountedTotal?>(nil)
     }
 
     /// Where they are kept.
@@ -34,7 +31,7 @@ final class GatewayMetrics: Sendable {
     let failedLogins: Counter
     /// By label of the resource, then by class of status.
     private let requests = (0..<RouteTable.shared.labels.count * statusClasses.count).map { _ in
-        LateCounter()
+        Tally()
     }
     private let seconds: CoreMetrics.Timer
     private let shown: Shown
@@ -88,8 +85,8 @@ final class GatewayMetrics: Sendable {
                 "The sequence number up to which the site is known."),
             stale: registry.meter("cairn_gateway_stale", "1 while the log cannot be heard."),
             identifies: byAnswerer(
-                "cairn_gateway_identify_total", "Identify requests, by who answered."),
-            queries: byAnswerer("cairn_gateway_query_total", "Queries, by who answered."),
+                "cairn_gateway_identify_total", "Identify requests, by the part that answered."),
+            queries: byAnswerer("cairn_gateway_query_total", "Queries, by the part that answered."),
             residentBytes: registry.meter(
                 "cairn_gateway_resident_bytes", "Memory that the process holds."))
     }
@@ -101,15 +98,7 @@ final class GatewayMetrics: Sendable {
         let place =
             route.labelIndex * Self.statusClasses.count + statusClass
             - Self.statusClasses.lowerBound
-        requests[place].increment {
-            registry.counter(
-                "cairn_gateway_requests_total",
-                "Requests answered, by resource and class of status; of Esri's errors, the body's code.",
-                [
-                    ("resource", RouteTable.shared.labels[route.labelIndex]),
-                    ("status", "\(statusClass)xx"),
-                ])
-        }
+        requests[place].count.add(1, ordering: .relaxed)
         seconds.recordNanoseconds(nanoseconds)
     }
 
@@ -128,6 +117,32 @@ final class GatewayMetrics: Sendable {
         shown.queries.gateway.set(health.queriesAtOnceCount)
         shown.queries.worker.set(health.queriesSentCount)
         shown.residentBytes.set(ProcessLimits.residentByteCount())
+        showRequests()
+    }
+
+    private func showRequests() {
+        for (place, tally) in requests.enumerated() {
+            let count = tally.count.load(ordering: .relaxed)
+            guard count > 0 else { continue }
+            let (label, status) = place.quotientAndRemainder(
+                dividingBy: Self.statusClasses.count)
+            tally.series.withLock { series in
+                let total =
+                    series
+                    ?? registry.total(
+                        "cairn_gateway_requests_total",
+                        """
+                        Requests answered, by resource and class of status; of Esri's errors, the \
+                        body's code.
+                        """,
+                        [
+                            ("resource", RouteTable.shared.labels[label]),
+                            ("status", "\(status + Self.statusClasses.lowerBound)xx"),
+                        ])
+                total.set(count)
+                series = total
+            }
+        }
     }
 }
 

@@ -172,6 +172,12 @@ struct Parameters: Sendable {
     ///
     /// Bytes that are not UTF-8 are decoded as Windows-1252.
     static func decode(_ bytes: some Collection<UInt8>) -> String {
+        // Nearly all text: neither a copy nor a validation, which the standard library does slowly.
+        if bytes.allSatisfy({
+            $0 < 0x80 && $0 != UInt8(ascii: "%") && $0 != UInt8(ascii: "+")
+        }) {
+            return String(decoding: bytes, as: UTF8.self)
+        }
         var result: [UInt8] = []
         result.reserveCapacity(bytes.count)
         let bytes = Array(bytes)
