@@ -53,128 +53,13 @@ public enum JSONTree: Sendable {
 
     /// Reads a text; nil when it is no JSON, or nested more than 64 deep.
     public init?(_ bytes: [UInt8]) {
-        var reader = Reader(bytes: bytes)
-        guard let value = reader.value(depth: 0) else { return nil }
-        reader.skipSpace()
-        guard reader.place == bytes.count else { return nil }
-        self = value
+        guard let tree = try? JSONTree(bytes, .strict) else { return nil }
+        self = tree
     }
 
-    private struct Reader {
-        let bytes: [UInt8]
-        var place = 0
-
-        mutating func skipSpace() {
-            if place == 0, bytes.starts(with: [0xEF, 0xBB, 0xBF]) { place = 3 }
-            while place < bytes.count, [32, 9, 10, 13].contains(bytes[place]) { place += 1 }
-        }
-
-        private mutating func take(_ character: Character) -> Bool {
-            skipSpace()
-            guard place < bytes.count, bytes[place] == character.asciiValue else { return false }
-            place += 1
-            return true
-        }
-
-        mutating func value(depth: Int) -> JSONTree? {
-            skipSpace()
-            guard depth < 64, place < bytes.count else { return nil }
-            switch bytes[place] {
-            case UInt8(ascii: "{"): return object(depth)
-            case UInt8(ascii: "["): return array(depth)
-            case UInt8(ascii: "\""): return string().map { .string($0) }
-            case UInt8(ascii: "t"): return word("true", .bool(true))
-            case UInt8(ascii: "f"): return word("false", .bool(false))
-            case UInt8(ascii: "n"): return word("null", .null)
-            default: return number()
-            }
-        }
-
-        private mutating func word(_ text: String, _ value: JSONTree) -> JSONTree? {
-            guard bytes[place...].starts(with: text.utf8) else { return nil }
-            place += text.utf8.count
-            return value
-        }
-
-        private mutating func object(_ depth: Int) -> JSONTree? {
-            place += 1
-            var members: [(name: String, value: JSONTree)] = []
-            if take("}") { return .object(members) }
-            while true {
-                skipSpace()
-                guard place < bytes.count, bytes[place] == UInt8(ascii: "\""), let name = string(),
-                    take(":"), let value = value(depth: depth + 1)
-                else { return nil }
-                members.append((name, value))
-                if take("}") { return .object(members) }
-                guard take(",") else { return nil }
-            }
-        }
-
-        private mutating func array(_ depth: Int) -> JSONTree? {
-            place += 1
-            var elements: [JSONTree] = []
-            if take("]") { return .array(elements) }
-            while true {
-                guard let value = value(depth: depth + 1) else { return nil }
-                elements.append(value)
-                if take("]") { return .array(elements) }
-                guard take(",") else { return nil }
-            }
-        }
-
-        private mutating func number() -> JSONTree? {
-            let start = place
-            while place < bytes.count, "+-.0123456789eE".utf8.contains(bytes[place]) { place += 1 }
-            let text = String(decoding: bytes[start..<place], as: UTF8.self)
-            if let integer = Int64(text) { return .integer(integer) }
-            return Double(text).flatMap { $0.isFinite ? .real($0) : nil }
-        }
-
-        private mutating func string() -> String? {
-            place += 1
-            var text: [UInt8] = []
-            while place < bytes.count {
-                let byte = bytes[place]
-                place += 1
-                switch byte {
-                case UInt8(ascii: "\""): return String(decoding: text, as: UTF8.self)
-                case UInt8(ascii: "\\"):
-                    guard let scalar = escape() else { return nil }
-                    text.append(contentsOf: String(scalar).utf8)
-                default: text.append(byte)
-                }
-            }
-            return nil
-        }
-
-        private mutating func escape() -> Unicode.Scalar? {
-            guard place < bytes.count else { return nil }
-            let byte = bytes[place]
-            place += 1
-            switch byte {
-            case UInt8(ascii: "n"): return "\n"
-            case UInt8(ascii: "t"): return "\t"
-            case UInt8(ascii: "r"): return "\r"
-            case UInt8(ascii: "b"): return "\u{8}"
-            case UInt8(ascii: "f"): return "\u{c}"
-            case UInt8(ascii: "u"):
-                guard let first = unit() else { return nil }
-                guard 0xD800..<0xDC00 ~= first else { return Unicode.Scalar(first) ?? "\u{FFFD}" }
-                guard bytes[place...].starts(with: Array("\\u".utf8)) else { return "\u{FFFD}" }
-                place += 2
-                guard let second = unit() else { return nil }
-                guard 0xDC00..<0xE000 ~= second else { return "\u{FFFD}" }
-                return Unicode.Scalar(0x10000 + (first - 0xD800) << 10 + (second - 0xDC00))
-            default: return Unicode.Scalar(byte)
-            }
-        }
-
-        private mutating func unit() -> UInt32? {
-            guard place + 4 <= bytes.count else { return nil }
-            let text = String(decoding: bytes[place..<place + 4], as: UTF8.self)
-            place += 4
-            return UInt32(text, radix: 16)
-        }
+    /// Reads a text in a syntax; throws at the first byte that it does not allow.
+    public init(_ bytes: [UInt8], _ syntax: JSONSyntax) throws(JSONFault) {
+        var reader = JSONReader(bytes, syntax)
+        self = try reader.document()
     }
 }
