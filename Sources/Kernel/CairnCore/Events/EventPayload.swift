@@ -50,6 +50,9 @@ extension EventPayload {
 
     /// Decodes a record's payload; throws `Failure`: `newerVersion` for an unknown schema,
     /// `corrupt` for malformed bytes.
+    ///
+    /// Inlinable: a fold of the log spends a third of its time here unless it is specialised.
+    @inlinable
     public static func decode(_ event: NewEvent) throws(Failure) -> Self {
         guard event.schema <= Self.schema else {
             throw Failure(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-internal import FoundationEssentials
+public import FoundationEssentials
 
 /// One step from the form that an event type had in one schema to that of the next.
 ///
@@ -17,6 +17,7 @@ public enum Upcast: Sendable {
     ///
     /// Throws `Failure`: `corrupt` for a schema that never was, and for a payload not in its
     /// schema's form.
+    @usableFromInline
     static func apply(
         _ steps: [Upcast], to data: Data, from schema: Int
     ) throws(Failure) -> Data {
