@@ -116,6 +116,7 @@ extension GatewayService {
         (services + "/City/FeatureServer/0/deleteFeatures", "featuresEdit"),
         (services + "/City/FeatureServer/0/applyEdits", "featuresEdit"),
         (services + "/City/FeatureServer/applyEdits", "featuresEdit"),
+        (services + "/City/FeatureServer/undo", "featuresUndo"),
         (services + "/World/GeocodeServer", "locator"),
         (
             services + "/World/GeocodeServer/findAddressCandidates?singleLine=x",

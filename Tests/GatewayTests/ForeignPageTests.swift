@@ -95,7 +95,10 @@ import Testing
         }
         // Of the paths of a job one cancels it.
         #expect(
-            refused == ["featuresEdit", "jobsUpload", "jobsSubmit", "jobsJob", "generateToken"])
+            refused == [
+                "featuresEdit", "featuresUndo", "jobsUpload", "jobsSubmit", "jobsJob",
+                "generateToken",
+            ])
     }
 
     @Test func `a page of another server keeps no user from logging in`() async throws {

@@ -28,6 +28,8 @@ final class SimulatedSite: GatewayBackend {
         var queries: [QueryRequest] = []
         var lastFind: FindRequest?
         var lastEdits: [FeatureEdits] = []
+        var actors: [String] = []
+        var undos: [UndoRequest] = []
         /// The results of edits; nil for a refusal.
         var editResults: FeatureEditResults?
         var lastGeocode: GeocodeRequest?
@@ -105,28 +107,41 @@ final class SimulatedSite: GatewayBackend {
     /// As far as the log is known.
     static let present: Int64 = 42
 
-    func edit(
-        _ edits: FeatureEdits, layer: LayerID, in map: MapName, within limit: Duration
+    func command(
+        _ command: MapCommand, in map: MapName, by actor: String, within limit: Duration
     ) async throws(Failure) -> MapCommandResult {
         let results = inner.withLock { inner in
-            inner.asked.append("edit \(layer)")
-            inner.lastEdits.append(edits)
+            inner.actors.append(actor)
+            switch command {
+            case .editFeatures(let layer, let edits):
+                inner.asked.append("edit \(layer)")
+                inner.lastEdits.append(edits)
+            case .editLayers(let edits):
+                inner.asked.append("edit \(edits.map(\.layer))")
+                inner.lastEdits += edits.map(\.edits)
+            case .undo(let request): inner.undos.append(request)
+            default: inner.asked.append("\(command)")
+            }
             return inner.editResults
         }
-        guard let results else { throw Failure(.conflict, "layer \(layer) takes no edits") }
-        return MapCommandResult(sequence: 9, edits: results)
-    }
-
-    func edit(
-        _ edits: [LayerFeatureEdits], in map: MapName, within limit: Duration
-    ) async throws(Failure) -> MapCommandResult {
-        let results = inner.withLock { inner in
-            inner.asked.append("edit \(edits.map(\.layer))")
-            inner.lastEdits += edits.map(\.edits)
-            return inner.editResults
+        switch command {
+        case .undo(let request):
+            var result = MapCommandResult(sequence: 9)
+            result.undo = UndoReport(
+                undone: [
+                    .init(
+                        sequence: request.from, type: "map.features.edited",
+                        actor: request.actor)
+                ], dependents: [], dependentCount: 0, restored: ["feature 1 of layer 0"])
+            return result
+        case .editFeatures(let layer, _):
+            guard let results else { throw Failure(.conflict, "layer \(layer) takes no edits") }
+            return MapCommandResult(sequence: 9, edits: results)
+        case .editLayers(let edits):
+            guard let results else { throw Failure(.conflict, "a layer takes no edits") }
+            return MapCommandResult(sequence: 9, layerEdits: edits.map { _ in results })
+        default: throw Failure(.invalidParameter, "the command is not simulated")
         }
-        guard let results else { throw Failure(.conflict, "a layer takes no edits") }
-        return MapCommandResult(sequence: 9, layerEdits: edits.map { _ in results })
     }
 
     func ask<Request, Answer>(

@@ -227,6 +227,15 @@ struct MatrixSubject: Sendable {
             ]
         case "featuresFeature": return (1...6).map { MatrixRequest(featureServer + "/0/\($0)") }
         case "featuresEdit": return edits(featureServer)
+        case "featuresUndo":
+            return [
+                MatrixRequest(
+                    featureServer + "/undo",
+                    [
+                        ("from", "1", "2"), ("through", "9999", "8888"), ("by", "", "owner"),
+                        ("policy", "refuse", "merge"), ("dryRun", "true", "true"),
+                    ], isPost: true)
+            ]
         case "locator": return [MatrixRequest(geocoder)]
         case "findAddressCandidates":
             return [

@@ -9,25 +9,25 @@ struct MapModel: Hashable, Sendable {
     /// The name.
     let name: MapName
     /// Position of the last folded event in the map's stream, from 0.
-    private(set) var streamPosition: Int64
+    var streamPosition: Int64
     /// The global position of that event.
-    private(set) var lastChange: Int64
+    var lastChange: Int64
     /// The lowest unused layer number; numbers are not reused.
-    private(set) var nextLayerID: LayerID = 0
+    var nextLayerID: LayerID = 0
     /// Top-level layers, bottom first.
-    private(set) var rootLayers: [LayerID] = []
+    var rootLayers: [LayerID] = []
     /// Every layer and group.
-    private(set) var layers: [LayerID: LayerDescription] = [:]
+    var layers: [LayerID: LayerDescription] = [:]
     /// Layer numbers by folded name, to keep names unique.
-    private(set) var idsByName: [String: LayerID] = [:]
+    var idsByName: [String: LayerID] = [:]
     /// The lowest unused graphic number by layer; absent before the first.
-    private(set) var nextGraphicIDs: [LayerID: Int64] = [:]
+    var nextGraphicIDs: [LayerID: Int64] = [:]
 
     /// By layer with a replaced source: the global position of the last replacement.
-    private(set) var sourceChanges: [LayerID: Int64] = [:]
+    var sourceChanges: [LayerID: Int64] = [:]
 
     /// By layer that is loading: the cause and the correlation of its next load event.
-    private(set) var loadCauses: [LayerID: EventCause] = [:]
+    var loadCauses: [LayerID: EventCause] = [:]
 
     /// The map after `MapCreated`.
     init(created event: MapCreated, at record: RecordedEvent) {
@@ -164,11 +164,17 @@ extension MapModel {
         case .layerLoaded(let event): loadCauses[event.layer] = nil
         case .layerLoadFailed(let event): loadCauses[event.layer] = nil
         case .layerRemoved: loadCauses = loadCauses.filter { layers[$0.key] != nil }
+        case .restored(let event):
+            loadCauses = loadCauses.filter { layers[$0.key] != nil }
+            for each in event.layers where layers[each.layer]?.loadStatus == .notLoaded {
+                loadCauses[each.layer] = cause
+            }
         default: break
         }
     }
 
-    private struct UnfitValue: Error { var reason: String }
+    /// An event that does not follow from the earlier ones.
+    struct UnfitValue: Error { var reason: String }
 
     private func corrupt(_ record: RecordedEvent, _ reason: String) -> Failure {
         Failure(
@@ -236,6 +242,7 @@ extension MapModel {
             }
         case .graphicsCleared(let event):
             try changeGraphics(event.layer) { graphics throws(UnfitValue) in graphics = [] }
+        case .restored(let event): try restore(event, at: sequence)
         }
     }
 
@@ -395,7 +402,7 @@ extension MapModel {
         }
     }
 
-    private mutating func insert(_ layer: LayerID, into parent: LayerID?, at index: Int) {
+    mutating func insert(_ layer: LayerID, into parent: LayerID?, at index: Int) {
         if let parent {
             layers[parent].mutate { $0.children.insert(layer, at: index) }
         } else {
@@ -403,7 +410,7 @@ extension MapModel {
         }
     }
 
-    private mutating func takeOut(_ layer: LayerID) {
+    mutating func takeOut(_ layer: LayerID) {
         if let parent = layers[layer]?.parent {
             layers[parent].mutate { $0.children.removeAll { $0 == layer } }
         } else {

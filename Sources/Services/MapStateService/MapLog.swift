@@ -53,6 +53,9 @@ final class MapLog {
         try await catchUp(keepingUpTo: try await log.head().head)
     }
 
+    /// The log may hold events that the state lacks.
+    func fallBehind() { isBehind = true }
+
     /// Records that a snapshot of the current state exists.
     func noteKept() { unkeptCount = 0 }
 
@@ -88,6 +91,22 @@ final class MapLog {
             throw Failure(.internal, "the log has no event \(position) of a map")
         }
         return try FeaturesEdited.decode(record.event)
+    }
+
+    /// Hands every record of a map's stream to `body`, in order; throws the failures of reads.
+    func forEachRecord(
+        of map: MapName, _ body: (RecordedEvent) throws(Failure) -> Void
+    ) async throws(Failure) {
+        var after: Int64 = 0
+        while true {
+            let page = try await log.read(
+                ReadRequest(after: after, limit: Self.pageSize, stream: .map(map)))
+            for record in page.events { try body(record) }
+            guard let last = page.events.last?.globalPosition,
+                page.events.count == Self.pageSize
+            else { return }
+            after = last
+        }
     }
 
     /// Appends events to a map's stream on condition that it has not moved on, and folds them;

@@ -226,6 +226,7 @@ package actor MapStateService {
             (result.edits, result.layerEdits) = (result.layerEdits?.first, nil)
             return result
         case .editLayers(let edits): return try await edit(request, edits)
+        case .undo(let undo): return try await self.undo(request, undo)
         default: break
         }
         if let known = log.state.outcome(of: request.id) { return known }
@@ -264,6 +265,37 @@ package actor MapStateService {
         }
         for each in edits { compactor?.noteEdit(of: each.layer, in: request.map) }
         return MapCommandResult(sequence: sequence, layerEdits: results)
+    }
+
+    /// Plans the undo on the whole stream of the map, and appends its event.
+    private func undo(
+        _ request: MapCommandRequest, _ undo: UndoRequest
+    ) async throws(Failure) -> MapCommandResult {
+        if let known = log.state.outcome(of: request.id) { return known }
+        guard log.state.streamPosition(of: request.map) != nil else {
+            throw Failure(.notFound, "there is no map '\(request.map)'")
+        }
+        var plan = MapUndo(of: request.map, undo)
+        try await log.forEachRecord(of: request.map) { record throws(Failure) in
+            try plan.take(record)
+        }
+        let (event, report) = try plan.plan { _, dataset throws(Failure) in
+            try features.lend(dataset, in: nil)
+        }
+        var result = MapCommandResult(
+            sequence: log.state.lastChange(of: request.map) ?? log.state.sequence)
+        result.undo = report
+        guard let event, !undo.isDryRun else { return result }
+        // What was appended meanwhile makes this one a conflict, and the command is tried again.
+        guard plan.streamPosition == log.state.streamPosition(of: request.map) else {
+            log.fallBehind()
+            throw Failure(.conflict, "map '\(request.map)' changed during the undo: try again")
+        }
+        result.sequence = try await log.append([event], to: request.map, because: request)
+        if log.isBehind { try await catchUp() }
+        lanes.refill(from: log.state)
+        compactor?.noteEdits(in: log.state)
+        return result
     }
 
     /// The outcome of edits that were carried out before; the event has what the state does not

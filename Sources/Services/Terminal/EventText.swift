@@ -73,6 +73,10 @@ extension MapEvent {
         case .graphicChanged(let event): "layer \(event.layer) graphic \(event.graphic.id) changed"
         case .graphicRemoved(let event): "layer \(event.layer) graphic \(event.graphic) removed"
         case .graphicsCleared(let event): "layer \(event.layer) graphics cleared"
+        case .restored(let event):
+            "undone: "
+                + event.undone.prefix(5).map(String.init).joined(separator: ", ")
+                + (event.undone.count > 5 ? " and \(event.undone.count - 5) more" : "")
         }
     }
 }

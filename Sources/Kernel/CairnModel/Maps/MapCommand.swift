@@ -72,6 +72,8 @@ public enum MapCommand: Hashable, Sendable, Codable {
     case removeGraphic(layer: LayerID, graphic: Int64)
     /// Removes every graphic of a layer.
     case clearGraphics(layer: LayerID)
+    /// Undoes earlier changes.
+    case undo(UndoRequest)
 }
 
 /// A command on its way to the map state.
@@ -107,6 +109,8 @@ public struct MapCommandResult: Hashable, Sendable, Codable {
     public var edits: FeatureEditResults?
     /// Outcomes for each layer of `editLayers`, in the order of the request.
     public var layerEdits: [FeatureEditResults]?
+    /// What an `undo` did, or would do; nil for one that is repeated.
+    public var undo: UndoReport?
 
     /// Makes a result.
     public init(

@@ -55,6 +55,8 @@ public enum MapEvent: Hashable, Sendable {
     case graphicRemoved(GraphicRemoved)
     /// Every graphic of a layer was removed.
     case graphicsCleared(GraphicsCleared)
+    /// Earlier changes were undone.
+    case restored(MapRestored)
 
     /// The payload inside.
     public var payload: any EventPayload {
@@ -84,6 +86,7 @@ public enum MapEvent: Hashable, Sendable {
         case .graphicChanged(let payload): payload
         case .graphicRemoved(let payload): payload
         case .graphicsCleared(let payload): payload
+        case .restored(let payload): payload
         }
     }
 
@@ -122,6 +125,7 @@ public enum MapEvent: Hashable, Sendable {
         case GraphicChanged.eventType: self = .graphicChanged(try .decode(event))
         case GraphicRemoved.eventType: self = .graphicRemoved(try .decode(event))
         case GraphicsCleared.eventType: self = .graphicsCleared(try .decode(event))
+        case MapRestored.eventType: self = .restored(try .decode(event))
         default:
             throw Failure(
                 .newerVersion, "event \(event.id) has type '\(event.type)', unknown to this build")

@@ -146,6 +146,17 @@ enum Known {
     static let useGlobalIds = Parameter.flag("useGlobalIds", "false: true is refused")
     static let async = Parameter.flag("async", "false: true is refused")
 
+    // MARK: Undo
+
+    static let undoFrom: Parameter<Int?> = .whole("from", "sequence number of the first edit")
+    static let undoThrough: Parameter<Int?> = .whole(
+        "through", "that of the last one; by default the first alone")
+    static let undoActor = Parameter.text("by", default: "all", "the user whose edits are undone")
+    static let undoPolicy = Parameter.choice(
+        "policy", ["refuse", "also", "merge"], default: "refuse",
+        "what becomes of later edits of the same features")
+    static let undoDryRun = Parameter.flag("dryRun", "only reports what would be undone")
+
     // MARK: Locators
 
     static let singleLine = Parameter.text("singleLine", "an address or a name")

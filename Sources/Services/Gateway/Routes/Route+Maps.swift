@@ -174,6 +174,14 @@ extension Route {
             "/applyEdits", "Edits several layers at once.", asks: [Known.edits.required],
             GatewayService.applyEditsOfLayers),
         Route(
+            featureServer + "/undo", label: "featuresUndo", "Undoes edits.",
+            requires: .map(.edit), isChange: true,
+            methods: .post(refusal: "edits are undone with POST, not with GET"),
+            asks: [
+                Known.undoFrom.required, Known.undoThrough, Known.undoActor, Known.undoPolicy,
+                Known.undoDryRun, Known.timeout,
+            ], view: .mapValue, handler: GatewayService.undoEdits),
+        Route(
             featureServer + "/{layer}/{objectId}", label: "featuresFeature",
             "A feature of a layer.", requires: .map(.query), asks: output, view: .feature,
             handler: GatewayService.feature),

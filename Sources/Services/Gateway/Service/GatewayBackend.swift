@@ -53,13 +53,9 @@ package protocol GatewayBackend: Sendable {
         _ request: IdentifyRequest, within limit: Duration,
         completion: @escaping @Sendable (@escaping IdentifyOutcome) -> Void
     ) throws(Failure) -> @Sendable () -> Void
-    /// Adds, changes and deletes features; later requests to this backend see the result.
-    func edit(
-        _ edits: FeatureEdits, layer: LayerID, in map: MapName, within limit: Duration
-    ) async throws(Failure) -> MapCommandResult
-    /// Edits several layers, by one event.
-    func edit(
-        _ edits: [LayerFeatureEdits], in map: MapName, within limit: Duration
+    /// Changes a map on behalf of `actor`; later requests to this backend see the result.
+    func command(
+        _ command: MapCommand, in map: MapName, by actor: String, within limit: Duration
     ) async throws(Failure) -> MapCommandResult
     /// Follows the answer to an identify request, which has been answered once when this returns.
     ///

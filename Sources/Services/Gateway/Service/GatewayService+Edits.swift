@@ -40,7 +40,9 @@ extension GatewayService {
         }
         let result: MapCommandResult
         do throws(Failure) {
-            result = try await backend.edit(request.edits, layer: layer, in: map, within: limit)
+            result = try await backend.command(
+                .editFeatures(layer: layer, edits: request.edits), in: map, by: caller.actor,
+                within: limit)
         } catch {
             throw seesLayers ? error : error.ofUnseenLayer
         }
@@ -58,7 +60,8 @@ extension GatewayService {
         guard !edits.isEmpty else { return GatewayResponse(body: EditResource.body([])) }
         let result: MapCommandResult
         do throws(Failure) {
-            result = try await backend.edit(edits, in: map, within: limit)
+            result = try await backend.command(
+                .editLayers(edits), in: map, by: caller.actor, within: limit)
         } catch {
             throw caller.may(.query, on: .map(text)) ? error : error.ofUnseenLayer
         }
@@ -68,6 +71,31 @@ extension GatewayService {
         return GatewayResponse(
             body: EditResource.body(Array(zip(edits.map(\.layer), results))),
             sequence: result.sequence)
+    }
+
+    /// `FeatureServer/undo`: puts features back to what they were before earlier edits.
+    ///
+    /// A caller without `history` undoes its own edits alone: others' would show it what they
+    /// changed.
+    func undoEdits(_ call: Call) async throws(Failure) -> GatewayResponse {
+        let (text, parameters, caller) = (call.captures.name, call.parameters, call.caller)
+        let map = try Self.mapName(text)
+        let limit = try parameters.timeout()
+        var request = try UndoResource.request(parameters)
+        if !caller.may(.history, on: .map(text)) {
+            guard caller.user != nil else { throw .noHistory(.map(text)) }
+            if let actor = request.actor, "user:" + actor != caller.actor, actor != caller.actor {
+                throw .noHistory(.map(text))
+            }
+            // Undoing later edits too, or listing them, would be about those of others.
+            guard request.policy != .also else { throw .noHistory(.map(text)) }
+            request.actor = caller.actor
+        }
+        var result = try await backend.command(
+            .undo(request), in: map, by: caller.actor, within: limit)
+        if !caller.may(.history, on: .map(text)) { result.undo?.dependents = [] }
+        return GatewayResponse(
+            body: UndoResource.body(result, isDryRun: request.isDryRun), sequence: result.sequence)
     }
 
     private static func results(

@@ -177,32 +177,16 @@ package final class SiteBackend: GatewayBackend {
         return { question.cancel() }
     }
 
-    /// Sends edits to the map state; later requests here include them.
-    package func edit(
-        _ edits: FeatureEdits, layer: LayerID, in map: MapName, within limit: Duration
-    ) async throws(Failure) -> MapCommandResult {
-        try await edit(.editFeatures(layer: layer, edits: edits), in: map, within: limit)
-    }
-
-    /// Sends edits to the map state; later requests here include them.
-    package func edit(
-        _ edits: [LayerFeatureEdits], in map: MapName, within limit: Duration
-    ) async throws(Failure) -> MapCommandResult {
-        try await edit(.editLayers(edits), in: map, within: limit)
-    }
-
-    private func edit(
-        _ command: MapCommand, in map: MapName, within limit: Duration
+    /// Sends a command to the map state; later requests here include its result.
+    package func command(
+        _ command: MapCommand, in map: MapName, by actor: String, within limit: Duration
     ) async throws(Failure) -> MapCommandResult {
         let result = try await client.command(
-            map: map, command, actor: Self.actor, timeout: limit)
+            map: map, command, actor: actor, timeout: limit)
         ownWrites.note(result.sequence, in: map)
         _ = try await client.maps(minSequence: result.sequence, timeout: limit)
         return result
     }
-
-    /// The actor in the log.
-    private static let actor = "gateway"
 
     /// Follows an answer, by the log that this gateway follows.
     package func follow(
