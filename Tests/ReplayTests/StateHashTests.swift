@@ -115,7 +115,8 @@ import Testing
         #expect(
             properties(pair[1].value) == [
                 "name", "streamPosition", "lastChange", "nextLayerID", "rootLayers", "layers",
-                "idsByName", "nextGraphicIDs", "loadCauses", "sourceChanges",
+                "idsByName", "nextGraphicIDs", "loadCauses", "sourceChanges", "isDeleted",
+                "properties",
             ])
         let job = try #require(story.live.jobs.newestFirst.first { !$0.chunks.isEmpty })
         let form = try #require(

@@ -5,6 +5,8 @@ internal import CairnModel
 
 /// A part of a map that one change sets: what two changes have in common, or not.
 enum MapFacet: Hashable {
+    /// The properties of the map.
+    case map
     /// Whether the layer is there.
     case layer(LayerID)
     /// Its group, and its place there.
@@ -20,9 +22,10 @@ enum MapFacet: Hashable {
     /// A graphic, by number.
     case graphic(LayerID, Int64)
 
-    /// The layer it belongs to.
-    var layer: LayerID {
+    /// The layer it belongs to; nil for those of the map.
+    var layer: LayerID? {
         switch self {
+        case .map: nil
         case .layer(let layer), .place(let layer), .source(let layer), .property(let layer, _),
             .alias(let layer, _), .feature(let layer, _), .graphic(let layer, _):
             layer
@@ -32,17 +35,20 @@ enum MapFacet: Hashable {
     /// The facets without which this one has no meaning.
     var foundations: [MapFacet] {
         switch self {
-        case .layer: []
-        case .place, .source, .graphic, .property(_, .name), .property(_, .visibility),
-            .property(_, .scaleRange):
+        case .map, .layer: []
+        case .place(let layer), .source(let layer), .graphic(let layer, _),
+            .property(let layer, .name), .property(let layer, .visibility),
+            .property(let layer, .scaleRange), .property(let layer, .info):
             [.layer(layer)]
-        case .property, .alias, .feature: [.layer(layer), .source(layer)]
+        case .property(let layer, _), .alias(let layer, _), .feature(let layer, _):
+            [.layer(layer), .source(layer)]
         }
     }
 
     /// `feature 7 of layer 2`.
     var text: String {
         switch self {
+        case .map: "properties of the map"
         case .layer(let layer): "layer \(layer)"
         case .place(let layer): "place of layer \(layer)"
         case .source(let layer): "source of layer \(layer)"
@@ -57,7 +63,7 @@ enum MapFacet: Hashable {
 /// A property of a layer that one command sets.
 enum LayerProperty: CaseIterable, Hashable {
     case name, visibility, scaleRange, definition, displayField, timeInfo, drawing, queryable,
-        popups, editable
+        popups, editable, info
 
     var text: String {
         switch self {
@@ -71,6 +77,7 @@ enum LayerProperty: CaseIterable, Hashable {
         case .queryable: "capability Query"
         case .popups: "popups"
         case .editable: "capability Editing"
+        case .info: "description"
         }
     }
 
@@ -86,6 +93,7 @@ enum LayerProperty: CaseIterable, Hashable {
         case .drawing: layer.drawing = other.drawing
         case .queryable: layer.isQueryable = other.isQueryable
         case .popups: layer.isPopupEnabled = other.isPopupEnabled
+        case .info: layer.info = other.info
         case .editable:
             // Its edits count also where it takes no more.
             if layer.edits == nil, other.edits?.isOpen == true {
@@ -113,11 +121,13 @@ extension LayerDescription {
 }
 
 extension MapEvent {
-    /// Whether a command made it, so that it can be undone: loads and compactions follow from
-    /// others, and a map is made by its stream's first event.
+    /// Whether it can be undone with others: loads and compactions follow from others, and maps
+    /// come and go as a whole.
     var isUndoable: Bool {
         switch self {
-        case .created, .layerLoadStarted, .layerLoaded, .layerLoadFailed, .layerCompacted: false
+        case .created, .layerLoadStarted, .layerLoaded, .layerLoadFailed, .layerCompacted,
+            .deleted, .revived:
+            false
         default: true
         }
     }
@@ -125,7 +135,11 @@ extension MapEvent {
     /// The facets that it set, between the map before and after it.
     func facets(_ before: MapModel, _ after: MapModel) -> [MapFacet] {
         switch self {
-        case .created, .layerLoadStarted, .layerLoaded, .layerLoadFailed, .layerCompacted: []
+        case .created, .layerLoadStarted, .layerLoaded, .layerLoadFailed, .layerCompacted,
+            .deleted, .revived:
+            []
+        case .propertiesChanged: [.map]
+        case .layerInfoChanged(let event): [.property(event.layer, .info)]
         case .layerAdded(let event): [.layer(event.layer)]
         case .layerMoved(let event): [.place(event.layer)]
         case .layerRemoved(let event): before.subtree(of: event.layer).map { .layer($0) }
@@ -160,6 +174,7 @@ extension MapEvent {
         _ event: MapRestored, _ before: MapModel, _ after: MapModel
     ) -> [MapFacet] {
         var facets: [MapFacet] = event.removed.map { .layer($0) }
+        if before.properties != after.properties { facets.append(.map) }
         for each in event.layers {
             let id = each.layer
             if each.description != nil, let new = after.layers[id] {

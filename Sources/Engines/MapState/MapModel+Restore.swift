@@ -14,6 +14,7 @@ extension MapModel {
             nextGraphicIDs[layer] = nil
             sourceChanges[layer] = nil
         }
+        if let properties = event.properties { self.properties = properties }
         // A name may pass from one restored layer to another.
         for each in event.layers where each.description != nil {
             if let old = layers[each.layer] { idsByName[Self.folded(old.name)] = nil }
@@ -36,9 +37,10 @@ extension MapModel {
         _ each: RestoredLayer, at sequence: Int64
     ) throws(UnfitValue) {
         let old = layers[each.layer]
-        guard each.layer < nextLayerID, var layer = each.description ?? old else {
-            throw UnfitValue(reason: "there never was a layer \(each.layer)")
+        guard each.layer >= 0, var layer = each.description ?? old else {
+            throw UnfitValue(reason: "there is no layer \(each.layer)")
         }
+        nextLayerID = max(nextLayerID, each.layer + 1)
         if each.description != nil {
             layer.children = old?.children ?? []
             layer.graphics = old?.graphics ?? layer.graphics
@@ -106,8 +108,13 @@ extension MapModel {
         where group.children != self.layers[group.id]?.children ?? [] {
             order.append(LayerOrder(parent: group.id, children: group.children))
         }
-        guard !removed.isEmpty || !layers.isEmpty || !order.isEmpty else { return nil }
-        return MapRestored(undone: undone, removed: removed, layers: layers, order: order)
+        let properties = properties == target.properties ? nil : target.properties
+        guard !removed.isEmpty || !layers.isEmpty || !order.isEmpty || properties != nil else {
+            return nil
+        }
+        return MapRestored(
+            undone: undone, properties: properties, removed: removed, layers: layers,
+            order: order)
     }
 
     private func restoration(to new: LayerDescription, in target: MapModel) -> RestoredLayer? {

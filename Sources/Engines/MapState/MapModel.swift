@@ -14,6 +14,10 @@ struct MapModel: Hashable, Sendable {
     var lastChange: Int64
     /// The lowest unused layer number; numbers are not reused.
     var nextLayerID: LayerID = 0
+    /// Whether it was deleted: only its revival or the creation of another of its name can follow.
+    var isDeleted = false
+    /// Its title, description and the like.
+    var properties = MapProperties()
     /// Top-level layers, bottom first.
     var rootLayers: [LayerID] = []
     /// Every layer and group.
@@ -29,11 +33,19 @@ struct MapModel: Hashable, Sendable {
     /// By layer that is loading: the cause and the correlation of its next load event.
     var loadCauses: [LayerID: EventCause] = [:]
 
-    /// The map after `MapCreated`.
-    init(created event: MapCreated, at record: RecordedEvent) {
+    /// The map after `MapCreated`; after a deleted map of its name, numbers of layers go on.
+    init(created event: MapCreated, at record: RecordedEvent, after deleted: MapModel?) {
         name = event.name
         streamPosition = record.streamPosition
         lastChange = record.globalPosition
+        nextLayerID = deleted?.nextLayerID ?? 0
+    }
+
+    /// An empty map, to try a content.
+    init(of name: MapName) {
+        self.name = name
+        streamPosition = 0
+        lastChange = 0
     }
 
     /// Restores the map from a snapshot, with its derived state.
@@ -46,6 +58,8 @@ struct MapModel: Hashable, Sendable {
         streamPosition = form.streamPosition
         lastChange = form.lastChange
         nextLayerID = form.nextLayerID
+        isDeleted = form.isDeleted ?? false
+        properties = form.properties ?? MapProperties()
         rootLayers = form.rootLayers
         self.layers = layers
         self.idsByName = idsByName
@@ -114,12 +128,14 @@ struct MapModel: Hashable, Sendable {
     /// The public description of the map.
     func description(sequence: Int64) -> MapDescription {
         let basemap = basemap
-        let properties = basemap.flatMap { layers[$0]?.properties }
+        let known = basemap.flatMap { layers[$0]?.properties }
         var description = MapDescription(
             name: name, sequence: sequence, rootLayers: rootLayers,
             layers: rootLayers.flatMap { subtree(of: $0) }.compactMap { layers[$0] },
-            basemap: basemap, spatialReference: properties?.spatialReference,
-            initialExtent: properties?.extent ?? drawnExtent(of: basemap))
+            basemap: basemap,
+            spatialReference: properties.spatialReference ?? known?.spatialReference,
+            initialExtent: properties.initialExtent ?? known?.extent ?? drawnExtent(of: basemap))
+        if properties != MapProperties() { description.properties = properties }
         if !sourceChanges.isEmpty { description.sourceChanges = sourceChanges }
         return description
     }
@@ -140,6 +156,11 @@ extension MapModel {
 extension MapModel {
     /// Folds one event; throws `Failure` (`corrupt`) when it does not follow from the earlier ones.
     mutating func apply(_ event: MapEvent, at record: RecordedEvent) throws(Failure) {
+        if isDeleted {
+            guard case .revived = event else { throw corrupt(record, "the map was deleted") }
+        } else if case .revived = event {
+            throw corrupt(record, "the map is not deleted")
+        }
         guard record.streamPosition == streamPosition + 1 else {
             throw corrupt(
                 record, "stream position \(record.streamPosition) follows \(streamPosition)")
@@ -243,6 +264,10 @@ extension MapModel {
         case .graphicsCleared(let event):
             try changeGraphics(event.layer) { graphics throws(UnfitValue) in graphics = [] }
         case .restored(let event): try restore(event, at: sequence)
+        case .propertiesChanged(let event): properties = event.properties
+        case .layerInfoChanged(let event): try change(event.layer) { $0.info = event.info }
+        case .deleted: isDeleted = true
+        case .revived: isDeleted = false
         }
     }
 

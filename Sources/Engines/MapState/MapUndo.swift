@@ -27,7 +27,9 @@ public struct MapUndo: Sendable {
     private var undone: [Undone] = []
     /// The last undone change of each facet, and the facets of each layer.
     private var setBy: [MapFacet: Int64] = [:]
-    private var facetsOfLayer: [LayerID: Set<MapFacet>] = [:]
+    private var facetsOfLayer: [LayerID?: Set<MapFacet>] = [:]
+    /// The deletion of the map that is to be undone, where nothing came after it.
+    private var deletion: UndoReport.Change?
     /// Facets that a later change has set, which is not undone.
     private var kept: Set<MapFacet> = []
     private var dependents: [UndoReport.Dependent] = []
@@ -49,19 +51,20 @@ public struct MapUndo: Sendable {
         let before = state.models[map]
         try state.apply(record)
         let event = try MapEvent(record.event)
+        if case .deleted = event, isWanted(record) {
+            deletion = Self.change(record)
+        } else {
+            deletion = nil
+        }
         guard event.isUndoable, let before, let after = state.models[map] else { return }
-        let isWanted =
-            request.from...max(request.from, request.through) ~= record.globalPosition
-            && isByActor(record.event.metadata.actor)
+        let isWanted = isWanted(record)
         guard isWanted || !undone.isEmpty else { return }
         let facets = event.facets(before, after)
         let isInScope =
             request.scope == .everything
             || facets.allSatisfy { if case .feature = $0 { true } else { false } }
         for case .feature(let layer, _) in facets { lastEdits[layer] = record.globalPosition }
-        let change = UndoReport.Change(
-            sequence: record.globalPosition, type: record.event.type,
-            actor: record.event.metadata.actor)
+        let change = Self.change(record)
         if !(isWanted && isInScope) {
             guard let (facet, earlier) = dependency(facets, event.presupposed(after)) else {
                 return
@@ -93,6 +96,17 @@ public struct MapUndo: Sendable {
 
     /// The position of the last record taken, in the map's stream; nil before the first.
     public var streamPosition: Int64? { state.streamPosition(of: map) }
+
+    private func isWanted(_ record: RecordedEvent) -> Bool {
+        request.from...max(request.from, request.through) ~= record.globalPosition
+            && isByActor(record.event.metadata.actor)
+    }
+
+    private static func change(_ record: RecordedEvent) -> UndoReport.Change {
+        UndoReport.Change(
+            sequence: record.globalPosition, type: record.event.type,
+            actor: record.event.metadata.actor)
+    }
 
     private func isByActor(_ actor: String?) -> Bool {
         guard let wanted = request.actor else { return true }
@@ -130,8 +144,14 @@ public struct MapUndo: Sendable {
     public func plan(
         features: (LayerID, ContentID) throws(Failure) -> any DatasetFeatures
     ) throws(Failure) -> (event: MapEvent?, report: UndoReport) {
-        guard let current = state.models[map], !undone.isEmpty else {
-            throw Failure(.notFound, nothing)
+        if let deletion, undone.isEmpty { return revival(deletion) }
+        guard let current = state.models[map], !current.isDeleted, !undone.isEmpty else {
+            throw Failure(
+                .notFound,
+                deletion == nil
+                    ? nothing
+                    : "map '\(map)' was deleted at \(deletion?.sequence ?? 0): undo that alone first"
+            )
         }
         let isRefused =
             request.policy == .refuse ? dependentCount > 0 : request.policy == .also && isOutOfScope
@@ -157,6 +177,15 @@ public struct MapUndo: Sendable {
             undone: undone.map(\.report), dependents: dependents, dependentCount: dependentCount,
             restored: restored(event, current, target))
         return (event.map { .restored($0) }, report)
+    }
+
+    private func revival(_ deletion: UndoReport.Change) -> (MapEvent?, UndoReport) {
+        (
+            .revived(MapRevived(undone: deletion.sequence)),
+            UndoReport(
+                undone: [deletion], dependents: [], dependentCount: 0,
+                restored: ["map \(map)"])
+        )
     }
 
     private var nothing: String {
@@ -245,8 +274,9 @@ public struct MapUndo: Sendable {
             guard let old = change.before.layers[id] else { continue }
             target.layers[id]?.takeSource(from: old)
         }
+        if facets.contains(.map) { target.properties = change.before.properties }
         for facet in facets {
-            guard let old = change.before.layers[facet.layer] else { continue }
+            guard let layer = facet.layer, let old = change.before.layers[layer] else { continue }
             switch facet {
             case .property(_, .name): break
             case .property(let id, let property):

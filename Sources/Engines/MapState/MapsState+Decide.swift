@@ -49,8 +49,12 @@ extension MapsState {
     /// (name taken, a group inside itself, nothing to retry), `invalidParameter` (index, scale
     /// range, expression, field, name), `tooLarge` (a limit of ``MapLimits``).
     public func decide(_ request: MapCommandRequest) throws(Failure) -> [MapEvent] {
-        if case .createMap = request.command { return [try decideCreation(of: request.map)] }
-        guard let model = models[request.map] else {
+        switch request.command {
+        case .createMap: return [try decideCreation(of: request.map)]
+        case .installMap(let content): return try decideCopy(content, as: request.map)
+        default: break
+        }
+        guard let model = live(request.map) else {
             throw Failure(.notFound, "there is no map '\(request.map)'")
         }
         return try MapDecision(model: model).decide(request.command).map { [$0] } ?? []
@@ -83,7 +87,7 @@ extension MapsState {
         _ edits: [LayerFeatureEdits], in map: MapName,
         features: (LayerID, ContentID) throws(Failure) -> any DatasetFeatures
     ) throws(Failure) -> (event: MapEvent?, results: [FeatureEditResults]) {
-        guard let model = models[map] else {
+        guard let model = live(map) else {
             throw Failure(.notFound, "there is no map '\(map)'")
         }
         guard !edits.isEmpty else {
@@ -117,6 +121,39 @@ extension MapsState {
         return (FeaturesEdited(together: events).map { .featuresEdited($0) }, results)
     }
 
+    /// A new map with the content of another.
+    private func decideCopy(
+        _ content: MapRestored, as name: MapName
+    ) throws(Failure) -> [MapEvent] {
+        let created = try decideCreation(of: name)
+        guard content.removed.isEmpty, content.undone.isEmpty,
+            content.layers.count <= MapLimits.layers
+        else {
+            throw Failure(
+                .invalidParameter,
+                "the content of map '\(name)': expected at most \(MapLimits.layers) layers, and "
+                    + "nothing removed or undone")
+        }
+        for each in content.layers {
+            guard let layer = each.description,
+                each.features?.count ?? 0 <= MapLimits.changedFeatures,
+                each.graphics?.count ?? 0 <= MapLimits.graphics
+            else {
+                throw Failure(
+                    .invalidParameter,
+                    "layer \(each.layer) of map '\(name)': expected its description, and no more "
+                        + "features and graphics than a layer may have")
+            }
+            try layer.kind.source?.check()
+        }
+        var model = MapModel(of: name)
+        do { try model.restore(content, at: 1) } catch {
+            throw Failure(
+                .invalidParameter, "the content of map '\(name)' does not fit: \(error.reason)")
+        }
+        return [created, .restored(content)]
+    }
+
     private func decideCreation(of name: MapName) throws(Failure) -> MapEvent {
         let folded = MapModel.folded(name.rawValue)
         if let taken = mapNames.first(where: { MapModel.folded($0.rawValue) == folded }) {
@@ -135,7 +172,10 @@ struct MapDecision {
 
     func decide(_ command: MapCommand) throws(Failure) -> MapEvent? {
         switch command {
-        case .createMap: nil
+        case .createMap, .installMap: nil
+        case .deleteMap: .deleted(MapDeleted())
+        case .setMapProperties(let properties): try setProperties(properties)
+        case .setLayerInfo(let layer, let info): try setInfo(layer, info)
         case .addLayer(let name, let source, let place):
             try add(name, .layer(source: source), place)
         case .addGroup(let name, let place): try add(name, .group, place)
@@ -181,6 +221,39 @@ struct MapDecision {
             try GraphicsDecision(model: model, layer: try featureLayer(layer)).remove(graphic)
         case .clearGraphics(let layer):
             try GraphicsDecision(model: model, layer: try featureLayer(layer)).clear()
+        }
+    }
+
+    private func setProperties(_ properties: MapProperties) throws(Failure) -> MapEvent? {
+        for text in [properties.title, properties.description, properties.attribution] {
+            try checkText(text)
+        }
+        if let extent = properties.initialExtent {
+            guard extent.isFinite, !extent.isEmpty else {
+                throw Failure(
+                    .invalidParameter,
+                    "initial extent \(extent): expected finite xmin, ymin, xmax, ymax in rising order"
+                )
+            }
+        }
+        return properties == model.properties
+            ? nil : .propertiesChanged(MapPropertiesChanged(properties: properties))
+    }
+
+    private func setInfo(_ layer: LayerID, _ info: LayerInfo?) throws(Failure) -> MapEvent? {
+        try checkText(info?.description)
+        try checkText(info?.attribution)
+        let known = info == LayerInfo() ? nil : info
+        return try node(layer).info == known
+            ? nil : .layerInfoChanged(LayerInfoChanged(layer: layer, info: known))
+    }
+
+    private func checkText(_ text: String?) throws(Failure) {
+        guard text?.utf8.count ?? 0 <= MapLimits.expressionBytes else {
+            throw Failure(
+                .tooLarge,
+                "a text of \(text?.utf8.count ?? 0) bytes: expected at most "
+                    + "\(MapLimits.expressionBytes)")
         }
     }
 

@@ -17,7 +17,7 @@ extension MapsState {
     /// commands as `commands`, once there are any.
     public func parts() throws(Failure) -> [StatePart] {
         var parts: [StatePart] = []
-        for name in mapNames {
+        for name in allMapNames {
             if let part = try part(of: name) { parts.append(part) }
         }
         parts += try locatorParts()
@@ -63,12 +63,16 @@ private struct MapForm: Encodable {
     /// By number, as text: JSON sorts keys, not list elements.
     var layers: [String: LayerDescription]
     var nextGraphic: [String: Int64]
+    var isDeleted: Bool?
+    var properties: MapProperties?
 
     init(_ model: MapModel) {
         name = model.name
         streamPosition = model.streamPosition
         lastChange = model.lastChange
         nextLayer = model.nextLayerID
+        isDeleted = model.isDeleted ? true : nil
+        properties = model.properties == MapProperties() ? nil : model.properties
         rootLayers = model.rootLayers
         layers = Dictionary(
             uniqueKeysWithValues: model.layers.map { ("\($0.key)", $0.value) })

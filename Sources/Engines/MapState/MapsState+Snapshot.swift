@@ -13,13 +13,13 @@ extension MapsState: Snapshotted {
     public var foldedThrough: Int64 { sequence }
     /// Maps, each with its layers, and locators.
     public var pieceCount: Int {
-        models.values.reduce(mapNames.count + locatorNames.count) { $0 + $1.layers.count }
+        models.values.reduce(models.count + locatorNames.count) { $0 + $1.layers.count }
     }
 
     /// One text for each map and locator, and one for the rest.
     public func pieces() throws(Failure) -> [Data] {
         var pieces = [try CairnJSON.encode(rest)]
-        for name in mapNames {
+        for name in allMapNames {
             guard let model = models[name] else { continue }
             pieces.append(try CairnJSON.encode(Piece.map(MapModel.Form(model))))
         }
@@ -73,6 +73,8 @@ extension MapModel {
         var nextGraphicIDs: [OfLayer<Int64>]
         var loadCauses: [OfLayer<EventCause>]
         var sourceChanges: [OfLayer<Int64>]
+        var isDeleted: Bool?
+        var properties: MapProperties?
 
         struct OfLayer<Value: Codable>: Codable {
             var layer: LayerID
@@ -84,6 +86,8 @@ extension MapModel {
             streamPosition = model.streamPosition
             lastChange = model.lastChange
             nextLayerID = model.nextLayerID
+            isDeleted = model.isDeleted ? true : nil
+            properties = model.properties == MapProperties() ? nil : model.properties
             rootLayers = model.rootLayers
             layers = Array(model.layers.values)
             nextGraphicIDs = Self.list(model.nextGraphicIDs)

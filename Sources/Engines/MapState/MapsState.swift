@@ -95,15 +95,22 @@ public struct MapsState: Hashable, Sendable {
     ///
     /// Costs a copy of every layer: cache it while ``lastChange(of:)`` stays the same.
     public func map(named name: MapName) -> MapDescription? {
-        models[name].map { $0.description(sequence: max(sequence, $0.lastChange)) }
+        live(name).map { $0.description(sequence: max(sequence, $0.lastChange)) }
     }
 
     /// One layer or group of a map; nil when it does not exist.
     public func layer(_ layer: LayerID, in map: MapName) -> LayerDescription? {
-        models[map]?.layers[layer]
+        live(map)?.layers[layer]
     }
 
-    /// The global position of the last event of the map; nil for an unknown map.
+    /// The map of that name, unless it was deleted.
+    func live(_ name: MapName) -> MapModel? {
+        guard let model = models[name], !model.isDeleted else { return nil }
+        return model
+    }
+
+    /// The global position of the last event of the map, its deletion included; nil for an unknown
+    /// map.
     public func lastChange(of name: MapName) -> Int64? { models[name]?.lastChange }
 
     /// The global position of the last event of any map; nil without maps.
@@ -111,11 +118,16 @@ public struct MapsState: Hashable, Sendable {
 
     /// The position of the map's last event in its own stream, which an append expects.
     ///
-    /// Nil for an unknown map.
+    /// Nil for an unknown map; a deleted map's stream goes on.
     public func streamPosition(of name: MapName) -> Int64? { models[name]?.streamPosition }
 
     /// The names of all maps, in byte order.
-    public var mapNames: [MapName] { models.keys.sorted() }
+    public var mapNames: [MapName] {
+        models.filter { !$0.value.isDeleted }.keys.sorted()
+    }
+
+    /// The names of all maps that ever were, in byte order.
+    public var allMapNames: [MapName] { models.keys.sorted() }
 
     /// The latest published locator of that name, ignoring ASCII case; nil when it does not exist.
     public func locator(named name: String) -> LocatorPublished? {
@@ -172,7 +184,9 @@ public struct MapsState: Hashable, Sendable {
     private mutating func applyMapEvent(_ record: RecordedEvent) throws(Failure) {
         let event = try MapEvent(record.event)
         if case .created(let created) = event {
-            guard models[created.name] == nil, record.streamPosition == 0,
+            let deleted = models[created.name]
+            guard deleted?.isDeleted ?? true,
+                record.streamPosition == (deleted?.streamPosition ?? -1) + 1,
                 record.stream == .map(created.name)
             else {
                 throw Failure(
@@ -180,7 +194,8 @@ public struct MapsState: Hashable, Sendable {
                     "event \(record.globalPosition) creates map '\(created.name)' at position "
                         + "\(record.streamPosition) of stream \(record.stream)")
             }
-            models[created.name] = MapModel(created: created, at: record)
+            models[created.name] = MapModel(
+                created: created, at: record, after: deleted)
             note(event, record)
             return
         }

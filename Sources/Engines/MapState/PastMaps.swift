@@ -46,7 +46,7 @@ public struct ChangeIndex: Sendable {
             positions = [last]
             times = [time.microseconds]
         }
-        for name in state.mapNames { byMap[name] = state.lastChange(of: name).map { [$0] } }
+        for name in state.allMapNames { byMap[name] = state.lastChange(of: name).map { [$0] } }
     }
 
     /// Indexes a record; those of other categories, and those already covered, are skipped.
@@ -61,7 +61,7 @@ public struct ChangeIndex: Sendable {
 
     /// The last change of a map up to `position`.
     public func lastChange(of map: MapName, upTo position: Int64) -> Change {
-        // Maps are never removed: one that the state did not have is newer.
+        // The state has deleted maps too: one that it did not have is newer.
         guard let changes = byMap[map] else { return .never }
         let count = Self.count(changes, upTo: position)
         if count > 0 { return .at(changes[count - 1]) }

@@ -22,7 +22,8 @@ package struct CairnCommand: AsyncParsableCommand {
             MapCommands.self, CredentialCommands.self, UserCommands.self,
             IdentifyCommand.self, GeocodeCommand.self, SuggestCommand.self, ReverseCommand.self,
             LocatorCommands.self, JobCommands.self, LogCommands.self,
-            WhyCommand.self, UndoCommand.self, ReplayCommand.self, ViewCommand.self,
+            WhyCommand.self, UndoCommand.self, SweepCommand.self, ReplayCommand.self,
+            ViewCommand.self,
         ])
 
     /// Runs the command line of this process and exits with its code.

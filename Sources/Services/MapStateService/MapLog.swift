@@ -97,15 +97,13 @@ final class MapLog {
     func forEachRecord(
         of map: MapName, _ body: (RecordedEvent) throws(Failure) -> Void
     ) async throws(Failure) {
-        var after: Int64 = 0
+        var position: Int64 = 0
         while true {
             let page = try await log.read(
-                ReadRequest(after: after, limit: Self.pageSize, stream: .map(map)))
+                ReadRequest(after: position, limit: Self.pageSize, stream: .map(map)))
             for record in page.events { try body(record) }
-            guard let last = page.events.last?.globalPosition,
-                page.events.count == Self.pageSize
-            else { return }
-            after = last
+            position = max(position, page.through)
+            if page.through >= page.head { return }
         }
     }
 

@@ -241,6 +241,7 @@ package actor MapStateService {
             if let known = log.state.outcome(of: request.id) { return known }
         }
         for event in events { noteLoad(event, of: request.map) }
+        if case .installMap = request.command { compactor?.noteEdits(in: log.state) }
         return log.state.outcome(of: request.id) ?? MapCommandResult(sequence: sequence)
     }
 
@@ -273,7 +274,7 @@ package actor MapStateService {
     ) async throws(Failure) -> MapCommandResult {
         if let known = log.state.outcome(of: request.id) { return known }
         guard log.state.streamPosition(of: request.map) != nil else {
-            throw Failure(.notFound, "there is no map '\(request.map)'")
+            throw Failure(.notFound, "there never was a map '\(request.map)'")
         }
         var plan = MapUndo(of: request.map, undo)
         try await log.forEachRecord(of: request.map) { record throws(Failure) in
@@ -315,6 +316,7 @@ package actor MapStateService {
             lanes.add(map, event.layer, log.state)
         case .layerSourceChanged(let event): lanes.add(map, event.layer, log.state)
         case .layerLoadStarted(let event): lanes.add(map, event.layer, log.state)
+        case .restored: lanes.refill(from: log.state)
         default: break
         }
     }

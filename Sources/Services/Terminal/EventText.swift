@@ -16,6 +16,9 @@ extension RecordedEvent {
         if event.type == SiteBlobsSwept.eventType, let swept = try? SiteBlobsSwept.decode(event) {
             return "\(swept.blobCount) files of \(swept.byteCount) bytes swept"
         }
+        if event.type == SiteDataSwept.eventType, let swept = try? SiteDataSwept.decode(event) {
+            return "\(swept.data.count) data sets of \(swept.byteCount) bytes swept"
+        }
         return event.type
     }
 }
@@ -73,6 +76,13 @@ extension MapEvent {
         case .graphicChanged(let event): "layer \(event.layer) graphic \(event.graphic.id) changed"
         case .graphicRemoved(let event): "layer \(event.layer) graphic \(event.graphic) removed"
         case .graphicsCleared(let event): "layer \(event.layer) graphics cleared"
+        case .propertiesChanged(let event):
+            "map " + (event.properties.title.map { "titled '\($0)'" } ?? "properties changed")
+        case .layerInfoChanged(let event): "layer \(event.layer) description changed"
+        case .deleted: "map deleted"
+        case .revived(let event): "undone: \(event.undone), the map is there again"
+        case .restored(let event) where event.copied != nil:
+            "copied from \(event.copied?.map.rawValue ?? "") as of \(event.copied?.sequence ?? 0)"
         case .restored(let event):
             "undone: "
                 + event.undone.prefix(5).map(String.init).joined(separator: ", ")

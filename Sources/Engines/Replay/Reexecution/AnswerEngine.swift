@@ -34,6 +34,8 @@ public final class SiteEngine: AnswerEngine {
     private let site: Site
     private let atlas: Atlas
     let queries: QueryEngine
+    private let shelf: DatasetCache
+    private let orders = ObjectOrders()
     private let locators = Mutex<[ContentID: Locator]>([:])
 
     /// Limit of open locators.
@@ -48,7 +50,19 @@ public final class SiteEngine: AnswerEngine {
         site = try Site(reading: path)
         atlas = try Atlas(site: path, report: report)
         let shelf = DatasetCache(directory: site.datasetsDirectory)
+        self.shelf = shelf
         queries = QueryEngine { id throws(Failure) in try shelf.dataset(id) }
+    }
+
+    /// A feature of a dataset by object id; nil for an unknown one.
+    ///
+    /// Throws `Failure`: `notFound`, `unreadable`, `corrupt` for a dataset that cannot be read.
+    public func feature(_ id: Int64, of dataset: ContentID) throws(Failure) -> EditedFeature? {
+        let features = try shelf.dataset(dataset)
+        guard let ordinal = try orders.order(dataset, features).ordinal(of: id),
+            let feature = features.feature(at: Int(ordinal))
+        else { return nil }
+        return try EditedFeature(feature, of: features)
     }
 
     /// Re-executes the requests of one operation.

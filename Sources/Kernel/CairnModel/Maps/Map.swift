@@ -162,6 +162,8 @@ public struct LayerDescription: Hashable, Sendable, Codable {
     public var graphics: [Graphic]?
     /// The edits of its features; nil for a layer that was never editable.
     public var edits: LayerEdits?
+    /// Its description and attribution; nil where neither is set.
+    public var info: LayerInfo?
     /// The visible features of a map as seen from later (``MapDescription/seen(from:)``); nil for
     /// all, and in any other map.
     public var sight: LayerSight?
@@ -247,14 +249,16 @@ public struct MapDescription: Hashable, Sendable, Codable {
     public var layers: [LayerDescription]
     /// The bottom-most layer; nil for a map without one.
     public var basemap: LayerID?
-    /// The basemap's spatial reference once it is loaded, otherwise nil: the map is blank.
+    /// That of its properties, else the basemap's once it is loaded; nil for a blank map.
     public var spatialReference: SpatialReference?
-    /// The basemap's extent once it is loaded.
+    /// That of its properties, else the basemap's extent once it is loaded.
     public var initialExtent: Envelope?
     /// The position of the last source change of each layer that had one.
     ///
     /// Earlier object ids mean other features. Nil without such layers.
     public var sourceChanges: [LayerID: Int64]?
+    /// Its title, description and the like; nil where none is set.
+    public var properties: MapProperties?
 
     /// Makes a description.
     public init(

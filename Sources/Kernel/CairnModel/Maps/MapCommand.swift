@@ -74,6 +74,14 @@ public enum MapCommand: Hashable, Sendable, Codable {
     case clearGraphics(layer: LayerID)
     /// Undoes earlier changes.
     case undo(UndoRequest)
+    /// Makes a map that is a copy of another.
+    case installMap(MapRestored)
+    /// Deletes the map; its past remains, and the name is free.
+    case deleteMap
+    /// Sets all properties of the map.
+    case setMapProperties(MapProperties)
+    /// Sets description and attribution of a layer or group; nil clears both.
+    case setLayerInfo(layer: LayerID, info: LayerInfo?)
 }
 
 /// A command on its way to the map state.

@@ -55,8 +55,16 @@ public enum MapEvent: Hashable, Sendable {
     case graphicRemoved(GraphicRemoved)
     /// Every graphic of a layer was removed.
     case graphicsCleared(GraphicsCleared)
-    /// Earlier changes were undone.
+    /// Earlier changes were undone, or the map was copied from another.
     case restored(MapRestored)
+    /// The map's properties changed.
+    case propertiesChanged(MapPropertiesChanged)
+    /// A layer's description or attribution changed.
+    case layerInfoChanged(LayerInfoChanged)
+    /// The map was deleted.
+    case deleted(MapDeleted)
+    /// The deleted map is there again.
+    case revived(MapRevived)
 
     /// The payload inside.
     public var payload: any EventPayload {
@@ -87,6 +95,10 @@ public enum MapEvent: Hashable, Sendable {
         case .graphicRemoved(let payload): payload
         case .graphicsCleared(let payload): payload
         case .restored(let payload): payload
+        case .propertiesChanged(let payload): payload
+        case .layerInfoChanged(let payload): payload
+        case .deleted(let payload): payload
+        case .revived(let payload): payload
         }
     }
 
@@ -126,6 +138,10 @@ public enum MapEvent: Hashable, Sendable {
         case GraphicRemoved.eventType: self = .graphicRemoved(try .decode(event))
         case GraphicsCleared.eventType: self = .graphicsCleared(try .decode(event))
         case MapRestored.eventType: self = .restored(try .decode(event))
+        case MapPropertiesChanged.eventType: self = .propertiesChanged(try .decode(event))
+        case LayerInfoChanged.eventType: self = .layerInfoChanged(try .decode(event))
+        case MapDeleted.eventType: self = .deleted(try .decode(event))
+        case MapRevived.eventType: self = .revived(try .decode(event))
         default:
             throw Failure(
                 .newerVersion, "event \(event.id) has type '\(event.type)', unknown to this build")

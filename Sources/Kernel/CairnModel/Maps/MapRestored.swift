@@ -5,12 +5,17 @@ public import CairnCore
 
 /// Earlier changes of a map were undone: what they had changed is as it was before them.
 ///
+/// Or, right after `map.created`, the map is a copy of another.
 /// It names what each part of the map is from now on, so that a fold needs no earlier state.
 public struct MapRestored: EventPayload {
     /// The stable type name.
     public static let eventType = "map.restored"
-    /// Global positions of the events that were undone, rising.
+    /// Global positions of the events that were undone, rising; empty for a copy.
     public var undone: [Int64]
+    /// The map that a copy was made from; absent for an undo.
+    public var copied: MapMoment?
+    /// The properties of the map; absent where they stay.
+    public var properties: MapProperties?
     /// The layers and groups that are no longer there, rising.
     public var removed: [LayerID]
     /// The layers and groups that changed or are there again, by rising number.
@@ -19,12 +24,28 @@ public struct MapRestored: EventPayload {
     public var order: [LayerOrder]
     /// Makes the event.
     public init(
-        undone: [Int64], removed: [LayerID], layers: [RestoredLayer], order: [LayerOrder]
+        undone: [Int64], copied: MapMoment? = nil, properties: MapProperties? = nil,
+        removed: [LayerID], layers: [RestoredLayer], order: [LayerOrder]
     ) {
         self.undone = undone
+        self.copied = copied
+        self.properties = properties
         self.removed = removed
         self.layers = layers
         self.order = order
+    }
+}
+
+/// A map as of a moment.
+public struct MapMoment: Hashable, Sendable, Codable {
+    /// The map.
+    public var map: MapName
+    /// The global position of its last change by then.
+    public var sequence: Int64
+    /// States it.
+    public init(map: MapName, sequence: Int64) {
+        self.map = map
+        self.sequence = sequence
     }
 }
 
@@ -93,4 +114,46 @@ public struct RestoredGraphic: Hashable, Sendable, Codable {
         self.id = id
         self.graphic = graphic
     }
+}
+
+extension MapRestored {
+    /// The whole content of a map, for a new map that is a copy of it.
+    ///
+    /// Layers that are loading load in the copy.
+    public init(copyOf map: MapDescription) {
+        let layers = map.layers.map { layer in
+            var bare = layer
+            bare.children = []
+            bare.edits?.changes = []
+            bare.edits?.sequence = 0
+            if bare.graphics != nil { bare.graphics = [] }
+            if bare.loadStatus == .loading {
+                bare.loadStatus = .notLoaded
+                bare.properties = nil
+            }
+            return RestoredLayer(
+                layer: layer.id, description: bare,
+                features: (layer.edits?.changes).orNil.map { changes in
+                    changes.map { RestoredFeature(id: $0.id, feature: $0.feature) }
+                },
+                graphics: layer.graphics.orNil.map { graphics in
+                    graphics.map { RestoredGraphic(id: $0.id, graphic: $0) }
+                },
+                nextGraphicID: layer.graphics?.last.map { $0.id + 1 })
+        }
+        let order =
+            [LayerOrder(parent: nil, children: map.rootLayers)]
+            + map.layers.filter { !$0.children.isEmpty }.map {
+                LayerOrder(parent: $0.id, children: $0.children)
+            }
+        self.init(
+            undone: [], copied: MapMoment(map: map.name, sequence: map.sequence),
+            properties: map.properties, removed: [],
+            layers: layers.sorted { $0.layer < $1.layer }, order: order)
+    }
+}
+
+extension Optional where Wrapped: Collection {
+    /// Nil for an empty collection too.
+    fileprivate var orNil: Wrapped? { flatMap { $0.isEmpty ? nil : $0 } }
 }

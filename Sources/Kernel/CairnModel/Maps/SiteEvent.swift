@@ -25,3 +25,20 @@ public struct SiteBlobsSwept: EventPayload {
         self.byteCount = byteCount
     }
 }
+
+/// Datasets, rasters and locator files that nothing refers to are about to be removed, as recorded
+/// in the stream `site-blobs`.
+public struct SiteDataSwept: EventPayload {
+    /// The stable type name.
+    public static let eventType = "site.data.swept"
+    /// Their names.
+    public var data: [ContentID]
+    /// Their bytes.
+    public var byteCount: Int64
+
+    /// Makes the event.
+    public init(data: [ContentID], byteCount: Int64) {
+        self.data = data
+        self.byteCount = byteCount
+    }
+}

@@ -22,7 +22,10 @@ struct IdentifyCommand: SiteCommand {
             spatial reference. Without --extent the map's initial extent is taken for the screen, so \
             that --tolerance has a size. A --geometry may be WKT, GeoJSON, Esri JSON, 'x,y' or \
             'xmin,ymin,xmax,ymax'. JSON: the whole answer on one line. --batch reads many queries, JSON \
-            Lines or CSV, and writes a JSON line for each, in order (Docs/identify.md).
+            Lines or CSV, and writes a JSON line for each, in order (Docs/identify.md). --compare asks \
+            as of two moments and shows what differs, and the events between them that made it so; \
+            JSON: {"first","second","differences":[{"layer","layerName","feature","change","fields", \
+            "events"}],"events":[…]}.
             """)
 
     @OptionGroup var common: CommonOptions
@@ -61,6 +64,10 @@ struct IdentifyCommand: SiteCommand {
         help: "Query the map as of this sequence number or time.", transform: Reading.asOf)
     var at: AsOf?
     @Option(
+        parsing: .upToNextOption,
+        help: "Two sequence numbers or times: compare the answers as of these.",
+        transform: Reading.asOf) var compare: [AsOf] = []
+    @Option(
         help: "Time limit in seconds; then the work stops.", transform: Reading.number)
     var timeout = 10.0
 
@@ -71,6 +78,10 @@ struct IdentifyCommand: SiteCommand {
         guard !follow || (batch == nil && at == nil) else {
             throw ValidationError(
                 "--follow shows the present of one geometry: no --batch, no --at.")
+        }
+        guard compare.isEmpty || compare.count == 2 && !follow && batch == nil && at == nil else {
+            throw ValidationError(
+                "--compare takes two moments, for one geometry: no --batch, --follow or --at.")
         }
         guard 1...1_000 ~= inFlight else {
             throw ValidationError("--in-flight takes 1 to 1000.")
@@ -89,6 +100,8 @@ struct IdentifyCommand: SiteCommand {
             try await askBatch(session, batch)
         } else if follow {
             try await followAnswer(session)
+        } else if !compare.isEmpty {
+            try await compareAnswers(session)
         } else {
             try await askOnce(session)
         }
@@ -150,10 +163,10 @@ struct IdentifyCommand: SiteCommand {
         }
     }
 
-    private var limit: Duration { .milliseconds(Int64(timeout * 1_000)) }
+    var limit: Duration { .milliseconds(Int64(timeout * 1_000)) }
 
     /// The request from the options; for a batch without its geometry.
-    private func request(_ session: Session) async throws -> IdentifyRequest {
+    func request(_ session: Session, at moment: AsOf? = nil) async throws -> IdentifyRequest {
         let parsed =
             try batch == nil
             ? readGeometry()
@@ -164,7 +177,7 @@ struct IdentifyCommand: SiteCommand {
                 try GeometryText.envelope(text, name: "--extent")
             }
         }
-        let description = try await session.map(map, at: at, within: limit)
+        let description = try await session.map(map, at: moment ?? at, within: limit)
         var request = IdentifyRequest(
             map: map, geometry: parsed.shape, geometrySpatialReference: parsed.spatialReference,
             layers: try readLayers(description), tolerance: tolerance,

@@ -12,8 +12,9 @@ struct LogDiff: SiteCommand {
         commandName: "diff", abstract: "Show what changed in maps and jobs between two moments.",
         discussion: """
             Moments are sequence numbers or times, in either order. Prints nothing where nothing \
-            changed. JSON: one {"part":"map/World","path":[…],"before":…,"after":…} for each field; \
-            an absent value is left out.
+            changed; of an edited feature one line. Jobs are left out unless --jobs or --job names \
+            them. JSON: one {"part":"map/World","path":[…],"before":…,"after":…} for each field; an \
+            absent value is left out.
             """)
 
     @OptionGroup var common: CommonOptions
@@ -21,6 +22,7 @@ struct LogDiff: SiteCommand {
     @Argument(help: "The second moment.", transform: Reading.asOf) var second: AsOf
     @Option(help: "Only this map.", transform: Reading.mapName) var map: MapName?
     @Option(help: "Only this job.", transform: Reading.jobID) var job: JobID?
+    @Flag(help: "Jobs too.") var jobs = false
 
     func validate() throws {
         guard map == nil || job == nil else {
@@ -47,7 +49,9 @@ struct LogDiff: SiteCommand {
         let diff =
             one <= two
             ? try StateDiff(from: earlier, to: later) : try StateDiff(from: later, to: earlier)
-        for part in diff.parts { try show(part, session.output) }
+        for part in diff.parts where jobs || job != nil || !part.name.hasPrefix("job/") {
+            try show(part, session.output)
+        }
     }
 
     /// The requested parts at two sequence numbers; for a single map or job only its stream is
@@ -107,13 +111,35 @@ struct LogDiff: SiteCommand {
         guard part.name != "commands", !changes.isEmpty else { return }
         func text(_ sequence: Int64?) -> String { sequence.map { "\($0)" } ?? "absent" }
         try output.line("\(part.name)  \(text(part.before)) → \(text(part.after))")
+        var last: String?
         for change in changes {
-            try output.line("  " + change.line)
+            guard let feature = change.feature else {
+                try output.line("  " + change.line)
+                continue
+            }
+            // The fields of one feature follow each other.
+            if feature.name != last { try output.line("  " + feature.text) }
+            last = feature.name
         }
     }
 }
 
 extension FieldChange {
+    /// The edited feature whose entry among the edits of a layer changed; nil for anything else.
+    fileprivate var feature: (name: String, text: String)? {
+        guard path.count >= 5, path[0] == "layers", path[2] == "edits", path[3] == "changes" else {
+            return nil
+        }
+        let name = "layer \(path[1]) feature \(path[4])"
+        guard path.count == 5 else { return (name, "~ \(name): edited again") }
+        switch (before, after) {
+        case (_, .object(let members)?) where members["feature"] == nil:
+            return (name, "- \(name): deleted")
+        case (nil, _): return (name, "~ \(name): edited")
+        default: return (name, "= \(name): part of the dataset")
+        }
+    }
+
     /// Whether it only reflects another change.
     fileprivate var isBookkeeping: Bool {
         path.count == 1 && ["lastChange", "streamPosition", "sequence"].contains(path[0])

@@ -10,19 +10,25 @@ internal import Replay
 
 struct WhyCommand: SiteCommand {
     static let configuration = CommandConfiguration(
-        commandName: "why", abstract: "Show the causes of a job, a layer or an event.",
+        commandName: "why", abstract: "Show the causes of a job, a layer, a feature or an event.",
         discussion: """
             WHAT is a job, MAP or MAP/LAYER, or the sequence number of an event. Shows the chain of \
             events from the first command on, and the map that each of them saw. JSON: one \
-            {"event":…,"inferred":…,"saw":…} for each event, the first cause first.
+            {"event":…,"inferred":…,"saw":…} for each event, the first cause first. Of \
+            MAP/LAYER/ID, a feature, it shows every change; JSON: one \
+            {"event":…,"change":"added|changed|removed","fields":[{"path","before","after"}]} each.
             """)
 
     @OptionGroup var common: CommonOptions
-    @Argument(help: "A job, MAP, MAP/LAYER, or a sequence number.") var what: String
+    @Argument(help: "A job, MAP, MAP/LAYER, MAP/LAYER/ID, or a sequence number.")
+    var what: String
     @Option(help: "As of this sequence number or time.", transform: Reading.asOf) var at: AsOf?
 
     func perform(_ session: Session) async throws {
         let position = try await session.position(of: at)
+        if let feature = try await feature(through: position, session) {
+            return try await showHistory(of: feature, through: position, session)
+        }
         let (stream, end) = try await target(through: position, session)
         let first = try await session.log().read(
             ReadRequest(after: 0, limit: 1, stream: stream)
@@ -75,7 +81,7 @@ struct WhyCommand: SiteCommand {
     }
 
     /// Possible map names in MAP, MAP/LAYER, FOLDER/MAP or FOLDER/MAP/LAYER, longest first.
-    private var mapTexts: [String] {
+    var mapTexts: [String] {
         let parts = what.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: false)
         return [2, 1].filter { $0 <= parts.count }.map {
             parts.prefix($0).joined(separator: "/")

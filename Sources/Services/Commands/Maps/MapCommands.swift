@@ -14,7 +14,9 @@ struct MapCommands: AsyncParsableCommand {
             and is recorded; a refused command changes nothing.
             """,
         subcommands: [
-            MapList.self, MapShow.self, MapCreate.self, MapAddGroup.self, MapAddLayer.self,
+            MapList.self, MapShow.self, MapCreate.self, MapDelete.self, MapCopy.self,
+            MapRenameMap.self, MapSetProperties.self, MapDescribeLayer.self, MapAddGroup.self,
+            MapAddLayer.self,
             MapMove.self, MapRemove.self, MapRename.self, MapVisibility.self, MapShowLayer.self,
             MapHide.self, MapScale.self, MapDefinition.self, MapDisplayField.self, MapTime.self,
             MapDrawing.self, MapAlias.self, MapQueryable.self, MapPopups.self, MapEditable.self,

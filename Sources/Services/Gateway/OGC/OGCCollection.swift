@@ -60,7 +60,9 @@ struct OGCCollection {
         let path = "collections/\(id)"
         json.member("id", "\(id)")
         json.member("title", layer.name)
-        json.member("description", "Layer \(layer.id) of map \(map.name.rawValue)")
+        json.member(
+            "description",
+            layer.info?.description ?? "Layer \(layer.id) of map \(map.name.rawValue)")
         json.member("itemType", "feature")
         if extent != nil || time != nil { json.member("extent") { writeExtent(to: &$0) } }
         json.member("crs", array: OGCReference.all(of: properties)) { $0.string($1.uri) }

@@ -13,7 +13,9 @@ extension MapServiceResource {
         var json = JSONWriter()
         json.object { json in
             json.member("currentVersion", Catalog.version)
-            for name in ["serviceDescription", "description"] { json.member(name, "") }
+            for name in ["serviceDescription", "description"] {
+                json.member(name, map.properties?.description ?? "")
+            }
             json.member("copyrightText", map.attribution)
             json.member("hasVersionedData", false)
             json.member("supportsDisconnectedEditing", false)

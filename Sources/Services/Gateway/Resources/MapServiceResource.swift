@@ -54,7 +54,9 @@ struct MapServiceResource {
         var json = JSONWriter()
         json.object { json in
             json.member("currentVersion", Catalog.version)
-            for name in ["serviceDescription", "description"] { json.member(name, "") }
+            for name in ["serviceDescription", "description"] {
+                json.member(name, map.properties?.description ?? "")
+            }
             json.member("copyrightText", map.attribution)
             json.member("mapName", map.name.rawValue)
             json.member("supportsDynamicLayers", false)
@@ -69,7 +71,7 @@ struct MapServiceResource {
             json.member("maxScale", 0)
             json.member("supportedImageFormatTypes", "PNG32,PNG24,PNG,JPG")
             json.member("documentInfo") { json in
-                json.member("Title", map.name.rawValue)
+                json.member("Title", map.properties?.title ?? map.name.rawValue)
                 for name in ["Author", "Comments", "Subject", "Category", "Keywords"] {
                     json.member(name, "")
                 }
@@ -178,8 +180,10 @@ struct MapServiceResource {
             json.member("currentVersion", Catalog.version)
             json.member("id", layer.id)
             json.member("name", layer.name)
-            json.member("description", "")
-            json.member("copyrightText", layer.properties?.service?.attribution ?? "")
+            json.member("description", layer.info?.description ?? "")
+            json.member(
+                "copyrightText",
+                layer.info?.attribution ?? layer.properties?.service?.attribution ?? "")
             if !isFeatureService, let parent = layer.parent.flatMap({ layers[$0] }) {
                 json.member("parentLayer") { reference(to: parent, &$0) }
             } else {
@@ -282,10 +286,14 @@ struct MapServiceResource {
 }
 
 extension MapDescription {
-    /// Attributions required by other servers, without duplicates, top layer first.
+    /// The map's own attribution, then those of its layers and their servers, without duplicates,
+    /// top layer first.
     var attribution: String {
         var seen: Set<String> = []
-        return layers.reversed().compactMap { $0.properties?.service?.attribution }
+        let ofLayers = layers.reversed().map {
+            $0.info?.attribution ?? $0.properties?.service?.attribution
+        }
+        return ([properties?.attribution] + ofLayers).compactMap { $0 }
             .filter { seen.insert($0).inserted }.joined(separator: "; ")
     }
 }

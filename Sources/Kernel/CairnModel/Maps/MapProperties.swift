@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+public import CairnCore
+public import Geometry
+
+/// What people read about a map, and what it shows first.
+public struct MapProperties: Hashable, Sendable, Codable {
+    /// The title; nil for the map's name.
+    public var title: String?
+    /// The description; nil for none.
+    public var description: String?
+    /// To be named beside every picture; nil for what the layers' servers ask for.
+    public var attribution: String?
+    /// What a client shows first, in the map's spatial reference; nil for the basemap's extent.
+    public var initialExtent: Envelope?
+    /// The spatial reference of the map; nil for the basemap's.
+    public var spatialReference: SpatialReference?
+
+    /// Makes properties.
+    public init(
+        title: String? = nil, description: String? = nil, attribution: String? = nil,
+        initialExtent: Envelope? = nil, spatialReference: SpatialReference? = nil
+    ) {
+        self.title = title
+        self.description = description
+        self.attribution = attribution
+        self.initialExtent = initialExtent
+        self.spatialReference = spatialReference
+    }
+}
+
+/// What people read about a layer.
+public struct LayerInfo: Hashable, Sendable, Codable {
+    /// The description; nil for none.
+    public var description: String?
+    /// To be named beside every picture of it; nil for what its server asks for.
+    public var attribution: String?
+
+    /// Makes it.
+    public init(description: String? = nil, attribution: String? = nil) {
+        self.description = description
+        self.attribution = attribution
+    }
+}
+
+/// The properties of a map changed.
+public struct MapPropertiesChanged: EventPayload {
+    /// The stable type name.
+    public static let eventType = "map.propertiesChanged"
+    /// All of them as they are now.
+    public var properties: MapProperties
+    /// Makes the event.
+    public init(properties: MapProperties) { self.properties = properties }
+}
+
+/// The description or attribution of a layer changed.
+public struct LayerInfoChanged: EventPayload {
+    /// The stable type name.
+    public static let eventType = "map.layer.infoChanged"
+    /// The layer or group.
+    public var layer: LayerID
+    /// Both as they are now; absent where neither is set.
+    public var info: LayerInfo?
+    /// Makes the event.
+    public init(layer: LayerID, info: LayerInfo?) {
+        self.layer = layer
+        self.info = info
+    }
+}
+
+/// A map was deleted; its past remains.
+public struct MapDeleted: EventPayload {
+    /// The stable type name.
+    public static let eventType = "map.deleted"
+    /// Makes the event.
+    public init() {}
+}
+
+/// A deleted map is there again, as it was.
+public struct MapRevived: EventPayload {
+    /// The stable type name.
+    public static let eventType = "map.revived"
+    /// Global position of the deletion that was undone.
+    public var undone: Int64
+    /// Makes the event.
+    public init(undone: Int64) { self.undone = undone }
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+import CairnModel
+import FoundationEssentials
+import Geometry
+import MapState
+import Testing
+
+@Suite struct MapLifecycleTests {
+    private static func name(_ text: String) throws -> MapName {
+        try #require(MapName(rawValue: text))
+    }
+
+    private func fixture() throws -> MapFixture {
+        var fixture = try MapFixture(created: true)
+        let group = try fixture.addGroup("Group")
+        try fixture.load(try fixture.addLayer("Roads", in: group))
+        try fixture.load(try fixture.addLayer("Towns"))
+        try fixture.run(.setEditable(layer: 2, isEditable: true))
+        return fixture
+    }
+
+    private func undo(_ fixture: inout MapFixture, _ sequence: Int64) throws -> UndoReport {
+        var plan = MapUndo(of: MapFixture.world, UndoRequest(sequence...sequence))
+        for record in fixture.records where record.stream == .map(MapFixture.world) {
+            try plan.take(record)
+        }
+        let (event, report) = try plan.plan { _, _ throws(Failure) in
+            throw Failure(.internal, "no dataset is needed")
+        }
+        if let event { try fixture.append(event, causation: UUID()) }
+        return report
+    }
+
+    @Test func `a deleted map is not there, and its deletion is undone`() throws {
+        var fixture = try fixture()
+        let before = try fixture.world
+        try fixture.run(.deleteMap)
+        #expect(fixture.state.map(named: MapFixture.world) == nil)
+        #expect(fixture.state.mapNames == [])
+        #expect(refusal(fixture, .renameLayer(layer: 2, name: "X")) == .notFound)
+        #expect(refusal(fixture, .deleteMap) == .notFound)
+
+        let report = try undo(&fixture, fixture.state.sequence)
+        #expect(report.restored == ["map World"])
+        var after = try fixture.world
+        after.sequence = before.sequence
+        #expect(after == before)
+    }
+
+    @Test func `a map of a deleted map's name begins anew with further numbers of layers`() throws {
+        var fixture = try fixture()
+        try fixture.run(.deleteMap)
+        let deleted = fixture.state.sequence
+        try fixture.run(.createMap)
+        #expect(try fixture.world.layers.isEmpty)
+        #expect(try fixture.addLayer("Towns") == 3)
+        #expect(throws: Failure.self) { try undo(&fixture, deleted) }
+    }
+
+    @Test func `a copy has the layers of the map, and loads what was loading`() throws {
+        var fixture = try fixture()
+        try fixture.run(.setMapProperties(MapProperties(title: "All")))
+        try fixture.addLayer("Late")
+        try fixture.append(.layerLoadStarted(LayerLoadStarted(layer: 3)))
+        let world = try fixture.world
+        let copy = try Self.name("Copy")
+        let events = try fixture.run(.installMap(MapRestored(copyOf: world)), on: copy)
+        #expect(events.count == 2)
+        let made = try #require(fixture.state.map(named: copy))
+        #expect(made.rootLayers == world.rootLayers)
+        #expect(made.properties == world.properties)
+        #expect(made.layers.count == world.layers.count)
+        for (one, other) in zip(made.layers, world.layers) where one.id != 3 {
+            #expect(one == other)
+        }
+        #expect(made.layer(3)?.loadStatus == .notLoaded)
+        #expect(
+            throws: Failure.self, "the name is taken",
+            performing: {
+                try fixture.run(.installMap(MapRestored(copyOf: world)), on: copy)
+            })
+        // It goes on by itself.
+        try fixture.run(.renameLayer(layer: 2, name: "Villages"), on: copy)
+        #expect(try fixture.world.layer(2)?.name == "Towns")
+    }
+
+    @Test func `a content that is no tree, or has a name twice, makes no map`() throws {
+        var fixture = try fixture()
+        let copy = try Self.name("Copy")
+        var twice = MapRestored(copyOf: try fixture.world)
+        twice.layers[1].description?.name = "towns"
+        #expect(throws: Failure.self) { try fixture.run(.installMap(twice), on: copy) }
+        var lost = MapRestored(copyOf: try fixture.world)
+        lost.order.removeLast()
+        #expect(throws: Failure.self) { try fixture.run(.installMap(lost), on: copy) }
+        #expect(fixture.state.map(named: copy) == nil)
+    }
+
+    @Test func `properties of map and layer are set, kept over a snapshot, and undone`() throws {
+        var fixture = try fixture()
+        let box = Envelope(minX: 1, minY: 2, maxX: 3, maxY: 4)
+        try fixture.run(
+            .setMapProperties(MapProperties(title: "T", attribution: "©", initialExtent: box)))
+        try fixture.run(.setLayerInfo(layer: 1, info: LayerInfo(description: "all roads")))
+        let described = fixture.state.sequence
+        #expect(try fixture.world.initialExtent == box)
+        #expect(try fixture.world.layer(1)?.info?.description == "all roads")
+        let kept = try MapsState(pieces: fixture.state.pieces())
+        #expect(kept == fixture.state)
+        #expect(try kept.hash() == fixture.state.hash())
+        // The same again changes nothing.
+        #expect(
+            try fixture.run(
+                .setMapProperties(
+                    MapProperties(title: "T", attribution: "©", initialExtent: box))
+            ).isEmpty)
+
+        _ = try undo(&fixture, described)
+        #expect(try fixture.world.layer(1)?.info == nil)
+        #expect(try fixture.world.properties?.title == "T")
+        _ = try undo(&fixture, described - 1)
+        #expect(try fixture.world.properties == nil)
+        #expect(
+            refusal(
+                fixture,
+                .setMapProperties(
+                    MapProperties(
+                        initialExtent: Envelope(minX: 3, minY: 0, maxX: 1, maxY: 1))))
+                == .invalidParameter)
+    }
+
+    @Test func `a deleted map is kept over a snapshot`() throws {
+        var fixture = try fixture()
+        try fixture.run(.deleteMap)
+        var kept = try MapsState(pieces: fixture.state.pieces())
+        #expect(kept == fixture.state)
+        let deleted = fixture.state.sequence
+        _ = try undo(&fixture, deleted)
+        for record in fixture.records where record.globalPosition > deleted {
+            try kept.apply(record)
+        }
+        #expect(kept == fixture.state)
+    }
+}
