@@ -226,7 +226,7 @@ let tier5: [Target] = [
             "Tables",
             hummingbird, logging, metrics,
         ],
-        data: ["cairn.css", "job.js", "map.js", "suggest.js"]),
+        data: ["cairn.css", "job.js", "map.js", "page.js", "query.js", "suggest.js"]),
     library("Terminal", ["Bus", "CairnClient", "CairnModel", "Geometry", "MapState", "Platform"]),
     library(
         "Commands",

@@ -123,10 +123,10 @@ class Browser:
 
 
 SERVICES = "/arcgis/rest/services"
-TABLES = """[...document.querySelectorAll('#found table')].map((table) => ({
-    name: table.caption.firstChild.textContent,
-    layer: table.caption.querySelector('span').textContent.trim(),
-    cells: [...table.rows].map((row) => [row.cells[0].textContent, row.cells[1].textContent]) }))"""
+TABLES = """[...document.querySelectorAll('#found details')].map((found) => ({
+    name: found.querySelector('summary strong').textContent,
+    layer: found.querySelector('summary span').textContent.trim(),
+    cells: [...found.querySelectorAll('tr')].map((row) => [row.cells[0].textContent, row.cells[1].textContent]) }))"""
 
 
 def click(browser, x, y):
@@ -150,6 +150,7 @@ def ask_by_link(browser, root):
           "the click of the link names city and country", sorted(names))
     paris = next(table for table in tables if table["name"] == "Paris")
     check(["country", "France"] in paris["cells"], "its table has the attributes", paris["cells"][:3])
+    check(all(text.strip() for table in tables for _, text in table["cells"]), "no attribute is blank")
 
 
 def the_map(browser, root):
@@ -174,6 +175,38 @@ def the_map(browser, root):
     answers(browser, "the click asks what is switched on")
     browser.wait("!document.getElementById('found').textContent.includes('countries')",
                  "a layer that is switched off is silent")
+    layers = browser.say("new URLSearchParams(location.hash.slice(1)).get('layers')")
+    check("0" not in layers.split(","), "the URL has the layers that are switched on", layers)
+    browser.open(f"{root}{SERVICES}/World/MapServer#map=6/51.5/11.5&layers={layers}")
+    browser.wait("document.getElementById('map').dataset.drawn", "the map is drawn")
+    check(browser.say("""[...document.querySelectorAll('li[data-layer] input')].filter((one) => one.checked)
+                         .map((one) => one.closest('li').dataset.layer).join()""") == layers,
+          "a link sets the switches", layers)
+    labels = browser.say("[...document.querySelectorAll('li[data-layer] input')].map((one) => one.labels[0].textContent.trim())")
+    check("countries" in labels, "each switch has the name of its layer", labels)
+
+    # Below no fold, and without a mouse.
+    check(browser.say("document.querySelector('.answers').getBoundingClientRect().top < innerHeight"),
+          "the answers are beside the map", True)
+    browser.say("document.getElementById('map').focus()")
+    browser.say("document.getElementById('said').textContent = ''")
+    for kind in ("keyDown", "keyUp"):
+        browser.do("Input.dispatchKeyEvent", type=kind, key="Enter", code="Enter", windowsVirtualKeyCode=13, text="\r")
+    answers(browser, "Enter asks what is in the middle")
+
+
+def the_search(browser, root):
+    browser.open(f"{root}{SERVICES}/World/MapServer#map=3/0/0")
+    browser.wait("document.getElementById('map').dataset.drawn", "the map is drawn")
+    browser.say("(() => { const box = document.querySelector('#search input'); box.focus(); box.value = 'Reykj';"
+                " box.dispatchEvent(new Event('input')); })()")
+    browser.wait("[...document.querySelectorAll('#suggestions option')].some((one) => one.value.startsWith('Reykjav'))",
+                 "the box on the map suggests")
+    browser.say("(() => { const box = document.querySelector('#search input');"
+                " box.value = document.querySelector('#suggestions option').value; box.form.requestSubmit(); })()")
+    browser.wait("document.querySelector('#found .places button')", "it lists the places")
+    place = browser.say("document.querySelector('#found .places button').textContent")
+    browser.wait("/^#map=[0-9.]+[/]64[.]/.test(location.hash)", f"the map goes to {place}")
 
 
 def the_past(browser, root):
@@ -194,9 +227,12 @@ def the_locator(browser, root):
 
 def every_page(browser, root):
     for path, text in [
-        ("", "World"), ("/World/MapServer/0", "continent"), ("/World/MapServer/legend", "cities"),
+        ("/../../../", "World"), ("", "World"), ("/World/MapServer/layers", "cities"),
+        ("/World/MapServer/find", "of the layers"), ("/World/MapServer/find?searchText=Reykjav&layers=2", "1 found"),
+        ("/World/MapServer/2/query?where=1=1&resultRecordCount=10", "Rows 1 to 10 of 4361"),
+        ("/Jobs/GPServer/jobs", "visible"), ("/World/MapServer/0", "continent"), ("/World/MapServer/legend", "cities"),
         ("/World/FeatureServer", "cities"), ("/World/FeatureServer/2/query?where=name='Paris'&outFields=*", "Europe/Paris"),
-        ("/World/MapServer/identify", "Tolerance"), ("/Jobs/GPServer", "BatchIdentify"),
+        ("/World/MapServer/identify", "Tolerance"), ("/Jobs/GPServer", "Batch identify"),
         ("/Jobs/GPServer/BatchIdentify", "Upload"),
         ("/World/GeocodeServer/findAddressCandidates?singleLine=Paris", "France"),
         ("/../../../ogc", "Collections"), ("/../../../ogc/collections", "cities"),
@@ -205,6 +241,15 @@ def every_page(browser, root):
     ]:
         browser.open(root + SERVICES + path)
         check(text in browser.say("document.body.textContent"), f"{path or '/'} shows", text)
+
+
+def the_fields(browser, root):
+    """The picker of fields writes the form's text."""
+    browser.open(f"{root}{SERVICES}/World/MapServer/2/query")
+    browser.say("document.querySelector('.picker').open = true")
+    browser.say("[...document.querySelectorAll('.picker input')].filter((one) => one.value !== 'name')"
+                ".forEach((one) => one.click())")
+    check(browser.say("document.querySelector('input[name=outFields]').value") == "name", "one field is picked", "name")
 
 
 def a_job(browser, root):
@@ -222,11 +267,13 @@ def a_job(browser, root):
     browser.say("(() => { const form = document.forms[1]; form.elements.map.value = 'World';"
                 " form.submit(); })()")
     browser.wait_for_page("!!document.querySelector('main a[href*=\"/jobs/\"]')", "a form begins a job")
-    browser.say("document.querySelector('main a[href*=\"/jobs/\"]').click()")
-    browser.wait_for_page("!!document.getElementById('status')", "the job has a page")
     browser.wait_for_page("!!document.querySelector('a[href$=\"/results/output/file\"]')",
-                          "the page follows the job to its end")
-    check("esriJobSucceeded" in browser.say("document.body.textContent"), "the job has succeeded")
+                          "the page of the receipt follows the job to its end, and opens its page")
+    check(browser.say("document.getElementById('status').textContent") == "Succeeded"
+          and browser.say("document.getElementById('progress')") is None, "the job has succeeded")
+    browser.open(f"{root}{SERVICES}/Jobs/GPServer/jobs")
+    check(browser.say("document.querySelector('tbody tr').textContent").startswith("Batch identify"),
+          "the list of jobs begins with it")
 
 
 def a_foreign_page(browser, root):
@@ -274,7 +321,9 @@ def main():
             return browser.picture(picture)
         the_map(browser, root)
         the_past(browser, root)
+        the_search(browser, root)
         the_locator(browser, root)
+        the_fields(browser, root)
         every_page(browser, root)
         a_job(browser, root)
         complaints = [c for c in browser.complaints if "404" not in c]

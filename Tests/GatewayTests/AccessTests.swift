@@ -81,7 +81,7 @@ extension GatewayService {
 @Suite struct AccessTests {
     /// One URL or more for every row of the table, with the label that it is counted as.
     static let resources: [(url: String, label: String)] = [
-        ("/healthz", "health"), ("/readyz", "ready"), ("/metrics", "metrics"),
+        ("/", "front"), ("/healthz", "health"), ("/readyz", "ready"), ("/metrics", "metrics"),
         ("/arcgis/rest/openapi.json", "openapi"), ("/arcgis/rest/info", "info"),
         ("/arcgis/rest/info/healthcheck", "healthCheck"),
         (services, "services"),
@@ -137,6 +137,7 @@ extension GatewayService {
         ("/ogc/collections/City.0/items", "ogcItems"),
         ("/ogc/collections/City.0/items/1", "ogcItem"),
         (services + "/Jobs/GPServer", "jobs"),
+        (services + "/Jobs/GPServer/jobs", "jobsAll"),
         (services + "/Jobs/GPServer/uploads/upload", "jobsUpload"),
         (services + "/Jobs/GPServer/BatchIdentify", "jobsTask"),
         (services + "/Jobs/GPServer/BatchIdentify/submitJob", "jobsSubmit"),
@@ -154,7 +155,8 @@ extension GatewayService {
 
     /// Paths whose answers reveal nothing about services.
     private static let open: Set<String> = [
-        "health", "ready", "healthCheck", "openapi", "info", "asset", "services", "generateToken",
+        "front", "health", "ready", "healthCheck", "openapi", "info", "asset", "services",
+        "generateToken",
         "unknown",
         "ogc",
         "ogcCollections", "session",

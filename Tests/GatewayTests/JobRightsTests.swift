@@ -95,6 +95,10 @@ private let tasks = "/arcgis/rest/services/Jobs/GPServer/"
         }
         let list = await ask("\(task)/jobs?f=json&token=\(token)")
         if String(decoding: list.body, as: UTF8.self).contains("\(job.id)") { seen.insert("list") }
+        let all = await ask("\(tasks)jobs?f=json&token=\(token)")
+        #expect(
+            String(decoding: all.body, as: UTF8.self).contains("\(job.id)")
+                == seen.contains("list"))
         return seen
     }
 

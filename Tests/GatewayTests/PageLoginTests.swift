@@ -5,6 +5,7 @@ import CairnModel
 import Expat
 import FoundationEssentials
 import Site
+import TestKit
 import Testing
 
 @testable import Gateway
@@ -120,6 +121,56 @@ private final class Reader {
         let gone = try await reader.send("/pages/logout", on: done)
         #expect(Reader.asksForLogin(gone) && reader.cookie == nil)
         #expect(Reader.asksForLogin(try await reader.open(Self.services + "/City/MapServer")))
+    }
+
+    @Test func `a page that needs no user leads to a login and back, and then has the user's name`()
+        async throws
+    {
+        let ruled = try RuledSite(
+            ["anna": [.init(.query)]], anonymous: [.init(.query, on: "City")])
+        let reader = try reader(ruled)
+        let query = Self.services + "/City/MapServer/0/query?where=1%3D1"
+        let page = try await reader.open(query)
+        #expect(!Reader.asksForLogin(page))
+        let way = try #require(page.links.first { $0.hasPrefix("/pages/login?returnTo=") })
+        let login = try await reader.open(way)
+        let done = try await reader.logIn(on: login, "anna", "password")
+        #expect(done.every("h1").map(\.text) == page.every("h1").map(\.text))
+        #expect(done.whole.contains { $0.attributes["class"] == "user" && $0.text == "anna" })
+        #expect(!done.links.contains { $0.hasPrefix("/pages/login") })
+    }
+
+    @Test(.slow) func `no page has the token of its address, and each has the user's name`()
+        async throws
+    {
+        let ruled = try RuledSite([
+            "anna": [.init(.query), .init(.jobs), .init(.metrics), .init(.edit)]
+        ])
+        let access = try ruled.control()
+        let job = SimulatedJobs.job(1, actor: "user:anna")
+        let jobs = try SimulatedJobs([job])
+        let service = GatewayService(
+            backend: SimulatedSite(map: try Samples.map(), jobs: jobs), access: access)
+        let token = Token(user: "anna", expires: .max, binding: .none).text(
+            key: access.snapshot.key, entry: try #require(access.snapshot.digest("anna")))
+        let own = "\(Self.services)/Jobs/GPServer/BatchIdentify/jobs/\(job.id)"
+        var pageCount = 0
+        for url in AccessTests.resources.map(\.url) + [own] where url != "/" {
+            let answer = await service.browse(
+                url.replacing("f=json", with: "") + (url.contains("?") ? "&" : "?")
+                    + "token=\(token)")
+            guard answer.contentType.hasPrefix("text/html") else { continue }
+            pageCount += 1
+            let page = try answer.page()
+            let text = String(decoding: answer.body, as: UTF8.self)
+            #expect(!text.contains(token) && !text.contains("token="), "\(url)")
+            guard
+                RouteTable.shared.match(url.prefix { $0 != "?" }.utf8).route.requirement
+                    != .nothing
+            else { continue }
+            #expect(page.whole.contains { $0.attributes["class"] == "user" }, "\(url)")
+        }
+        #expect(pageCount > 40)
     }
 
     @Test func `a page without rights says so, and asks for no login where there are no users`()

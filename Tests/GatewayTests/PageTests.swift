@@ -76,7 +76,7 @@ private let known: Set<String> = [
     "dl",
     "dt", "dd", "details", "summary", "table", "caption", "thead", "tbody", "tr", "th", "td",
     "form",
-    "label", "input", "button", "datalist", "option", "progress",
+    "label", "input", "button", "datalist", "option", "progress", "pre", "code",
 ]
 
 @Suite struct PageTests {
@@ -92,6 +92,8 @@ private let known: Set<String> = [
         "\(root)/World/GeocodeServer", "\(root)/World/GeocodeServer/suggest?text=a",
         "\(root)/World/GeocodeServer/findAddressCandidates",
         "\(root)/World/GeocodeServer/reverseGeocode?location=1,2", "\(root)/Jobs/GPServer",
+        "\(root)/Jobs/GPServer/jobs", "\(root)/City/FeatureServer/layers",
+        "\(root)/City/MapServer/find", "\(root)/City/MapServer/find?searchText=a",
         "\(root)/Jobs/GPServer/BatchIdentify", "\(root)/City/MapServer?f=kmz", "/ogc",
         "/ogc/conformance", "/ogc/api", "/ogc/collections", "/ogc/collections/City.0",
         "/ogc/collections/City.0/items", "/ogc/collections/City.0/items/1",

@@ -74,7 +74,7 @@ import Testing
             #expect(Self.table.match((services + path).utf8).route.isUnknown, "\(path)")
         }
         #expect(Self.table.match((services + "/MapServer").utf8).route.label == "services")
-        #expect(Self.table.match("/".utf8).route.isUnknown)
+        #expect(Self.table.match("/".utf8).route.label == "front")
     }
 
     @Test func `each parameter stands once in its row, with a sentence`() {

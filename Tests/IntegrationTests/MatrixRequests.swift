@@ -157,6 +157,7 @@ struct MatrixSubject: Sendable {
         )
         let geocoder = "\(services)/\(locator)/GeocodeServer"
         switch label {
+        case "front": return [MatrixRequest("/")]
         case "health": return [MatrixRequest("/healthz")]
         case "ready": return [MatrixRequest("/readyz")]
         case "metrics": return [MatrixRequest("/metrics")]
@@ -274,6 +275,12 @@ struct MatrixSubject: Sendable {
         case "reverseGeocode":
             return [MatrixRequest(geocoder + "/reverseGeocode", Self.places)]
         case "jobs": return [MatrixRequest(gpServer)]
+        case "jobsAll":
+            return [
+                MatrixRequest(
+                    gpServer + "/jobs",
+                    [("resultOffset", "0", "1"), ("resultRecordCount", "100", "1")])
+            ]
         case "jobsUpload": return [MatrixRequest(gpServer + "/uploads/upload")]
         case "jobsTask":
             return ["BatchIdentify", "BatchGeocode", "Batch"].map {

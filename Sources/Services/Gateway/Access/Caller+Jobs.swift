@@ -15,6 +15,11 @@ extension Caller {
         return isUnruled ? Self.unruledActor : Self.anonymousActor
     }
 
+    /// The user of an actor, `NAME` of `user:NAME`; any other actor as it is.
+    static func name(of actor: String) -> String {
+        actor.hasPrefix("user:") ? String(actor.dropFirst("user:".count)) : actor
+    }
+
     /// The submitter of a job that belongs to the holder of its id.
     static let anonymousActor = unruledActor + ":" + AccessRules.anonymousName
     private static let unruledActor = "gateway"

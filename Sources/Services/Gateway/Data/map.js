@@ -18,24 +18,31 @@
     return `${service}/${operation}?${query}`;
   }
 
-  // What the list of layers shows; null while nobody has changed it.
+  // The layers that are switched on; null for those of the map.
   const switches = [];
   let chosen = null;
   for (const item of document.querySelectorAll("li[data-layer]")) {
-    const input = document.createElement("input");
-    const label = document.createElement("label");
+    const input = document.createElement("input"), label = document.createElement("label");
+    const link = item.querySelector("a"), name = link.textContent;
     input.type = "checkbox";
     input.checked = item.dataset.visible === "yes";
-    label.className = "switch";
-    label.title = "draw and ask this layer";
-    label.append(input);
-    item.prepend(label);
-    input.setAttribute("aria-label", "draw and ask this layer");
+    label.className = "check";
+    label.append(input, ...item.querySelectorAll("img.symbol"), ` ${name}`);
+    link.textContent = "details";
+    link.setAttribute("aria-label", `details of ${name}`);
+    item.prepend(label, " ");
     input.addEventListener("change", () => {
       chosen = switches.filter((one) => one.input.checked).map((one) => one.id);
       draw();
+      remember();
     });
-    switches.push({ id: item.dataset.layer, input });
+    switches.push({ id: item.dataset.layer, name, input, isVisible: input.checked });
+  }
+
+  // Sets the switches as a link has them.
+  function choose(text) {
+    chosen = text === null ? null : text.split(",").filter((id) => switches.some((one) => one.id === id));
+    for (const one of switches) one.input.checked = chosen ? chosen.includes(one.id) : one.isVisible;
   }
 
   // The rectangle on the screen, in metres of Web Mercator.
@@ -65,7 +72,7 @@
     under = new AbortController();
     let answer, bytes;
     try {
-      answer = await fetch(url("export", parameters), { signal: under.signal });
+      answer = await ask(url("export", parameters), { signal: under.signal });
       bytes = await answer.blob();
       if (!bytes.type.startsWith("image/")) throw new Error("no picture");
     } catch (error) {
@@ -93,8 +100,8 @@
     box.dataset.missing = text;
     const names = text.split(", ").filter(Boolean).map((part) => {
       const [id, reason] = part.split(";reason=");
-      const link = document.querySelector(`li[data-layer="${Number(id)}"] a`);
-      return `${link ? link.textContent : "layer " + id} (${reason})`;
+      const layer = switches.find((one) => one.id === id);
+      return `${layer ? layer.name : "layer " + id} (${reason})`;
     });
     said.textContent = names.length === 0 ? "" : `Not drawn, or not all of it: ${names.join(", ")}.`;
   }
@@ -104,6 +111,7 @@
     const center = map.getCenter().wrap(), zoom = map.getZoom();
     const digits = Math.max(1, Math.ceil(zoom / 3));
     let text = `#map=${zoom}/${center.lat.toFixed(digits)}/${center.lng.toFixed(digits)}`;
+    if (chosen) text += `&layers=${chosen.join(",")}`;
     if (clicked) text += `&click=${clicked.lng.toFixed(6)},${clicked.lat.toFixed(6)}`;
     history.replaceState(null, "", text);
   }
@@ -125,23 +133,26 @@
     return made;
   }
 
-  function table(result) {
-    const box = element("div"), all = element("table"), body = element("tbody");
-    box.className = "wide";
-    const caption = element("caption", result.value === null ? "–" : String(result.value));
+  // A result: its name and layer, and the attributes that have a value.
+  function answerOf(result, isOpen) {
+    const box = element("details"), head = element("summary"), all = element("table"), body = element("tbody");
     const layer = element("span", ` ${result.layerName}`);
+    box.open = isOpen;
     layer.className = "quiet";
-    caption.append(layer);
+    head.append(element("strong", isEmpty(result.value) ? "without a name" : String(result.value)), layer);
     for (const [name, value] of Object.entries(result.attributes)) {
-      const row = element("tr"), head = element("th", name);
-      head.scope = "row";
-      row.append(head, element("td", value === null ? "–" : String(value)));
+      if (isEmpty(value)) continue;
+      const row = element("tr"), title = element("th", name);
+      title.scope = "row";
+      row.append(title, element("td", String(value)));
       body.append(row);
     }
-    all.append(caption, body);
-    box.append(all);
+    all.append(body);
+    box.append(head, all);
     return box;
   }
+
+  function isEmpty(value) { return value === null || String(value).trim() === ""; }
 
   let asked = 0;
   async function identify(place) {
@@ -151,7 +162,7 @@
     marks.clearLayers();
     marks.addLayer(L.circleMarker(clicked, { radius: 4, color: "#1f2a33", weight: 2, interactive: false }));
     if (chosen && chosen.length === 0) {
-      said.textContent = "No layer is chosen.";
+      said.textContent = "No layer is switched on.";
       return found.replaceChildren();
     }
     said.textContent = "Asking…";
@@ -162,7 +173,7 @@
       maximumResultsPerLayer: 50, f: "json" };
     let answer, sequence = null;
     try {
-      const response = await fetch(url("identify", parameters));
+      const response = await ask(url("identify", parameters));
       sequence = response.headers.get("X-Cairn-Sequence");
       answer = await response.json();
     } catch (error) {
@@ -178,12 +189,14 @@
       : `${answer.results.length} found at ${where}`) + ` (sequence ${sequence})`;
     const shown = document.getElementById("sequence");
     if (shown && sequence) shown.textContent = sequence;
-    found.replaceChildren(...answer.results.map(table));
+    found.replaceChildren(...answer.results.map((result, place) => answerOf(result, place === 0)));
     for (const result of answer.results) if (result.geometry) marks.addLayer(shape(result.geometry));
   }
 
   function follow() {
-    const wanted = new URLSearchParams(location.hash.slice(1));
+    const wanted = new URLSearchParams(location.hash.slice(1)), before = String(chosen);
+    choose(wanted.get("layers"));
+    if (String(chosen) !== before) draw();
     const [zoom, latitude, longitude] = (wanted.get("map") || "").split("/").map(Number);
     if (Number.isFinite(longitude)) map.setView([latitude, longitude], zoom, still);
     const [x, y] = (wanted.get("click") || "").split(",").map(Number);
@@ -192,11 +205,94 @@
     identify(L.latLng(y, x));
   }
 
+  // The search box: suggestions of every locator of the site, and the places that they find.
+  function search() {
+    const form = document.getElementById("search");
+    if (!form) return;
+    const input = form.elements.singleLine, locators = form.dataset.locators.split(" ");
+    const places = L.layerGroup().addTo(map);
+    let turn = 0, keys = new Map();
+
+    function fromAll(operation, parameters) {
+      return Promise.all(locators.map(async (locator) => {
+        try {
+          const query = new URLSearchParams({ ...parameters, f: "json" });
+          const answer = await (await ask(`${locator}/${operation}?${query}`)).json();
+          return { locator, answer };
+        } catch (error) {
+          return { locator, answer: { error: { message: "The server did not answer." } } };
+        }
+      }));
+    }
+
+    input.addEventListener("input", async () => {
+      const mine = ++turn;
+      await new Promise((done) => setTimeout(done, 120));
+      if (mine !== turn || !input.value.trim()) return;
+      const answers = await fromAll("suggest", { text: input.value, maxSuggestions: 6 });
+      if (mine !== turn) return;
+      keys = new Map();
+      for (const { locator, answer } of answers) {
+        for (const one of answer.suggestions || []) {
+          if (!keys.has(one.text)) keys.set(one.text, { locator, magicKey: one.magicKey });
+        }
+      }
+      input.list.replaceChildren(...[...keys.keys()].map((text) => {
+        const option = element("option");
+        option.value = text;
+        return option;
+      }));
+    });
+
+    function show(candidate) {
+      const place = L.latLng(candidate.location.y, candidate.location.x);
+      places.clearLayers();
+      places.addLayer(L.circleMarker(place, { radius: 8, color: "#0b6b8a", weight: 3, interactive: false })
+        .bindTooltip(candidate.address, { permanent: true, direction: "top" }));
+      const sides = candidate.extent;
+      if (sides && sides.xmax > sides.xmin) {
+        map.fitBounds([[sides.ymin, sides.xmin], [sides.ymax, sides.xmax]], { maxZoom: 16, ...still });
+      } else map.setView(place, Math.max(map.getZoom(), 12), still);
+    }
+
+    form.addEventListener("submit", async (event) => {
+      event.preventDefault();
+      const mine = ++turn, key = keys.get(input.value);
+      const parameters = { singleLine: input.value, outSR: 4326, maxLocations: 8 };
+      said.textContent = "Searching…";
+      let answers = await fromAll("findAddressCandidates", key ? { ...parameters, magicKey: key.magicKey } : parameters);
+      if (mine !== turn) return;
+      // A key means something to its own locator alone.
+      if (key) answers = answers.filter((one) => one.locator === key.locator);
+      const candidates = answers.flatMap(({ answer }) => answer.candidates || [])
+        .filter((one) => Number.isFinite(one.location.x)).sort((one, other) => other.score - one.score);
+      const refused = answers.find(({ answer }) => answer.error);
+      found.replaceChildren();
+      places.clearLayers();
+      if (candidates.length === 0) {
+        said.textContent = refused ? refused.answer.error.message : `No place is named “${input.value}”.`;
+        return;
+      }
+      said.textContent = `${candidates.length} ${candidates.length === 1 ? "place" : "places"} found`;
+      const list = element("ol");
+      list.className = "places";
+      for (const candidate of candidates) {
+        const item = element("li"), button = element("button", candidate.address);
+        button.type = "button";
+        button.addEventListener("click", () => show(candidate));
+        item.append(button);
+        list.append(item);
+      }
+      found.append(list);
+      show(candidates[0]);
+    });
+  }
+
   async function begin() {
     let bounds = [[-60, -170], [75, 170]];
     try {
       const parameters = { bbox: extent, imageSR: 4326, size: "400,400", f: "json" };
-      const answer = await (await fetch(url("export", parameters))).json();
+      const answer = await (await ask(url("export", parameters))).json();
       const sides = answer.extent;
       const clamp = (value, limit) => Math.max(-limit, Math.min(limit, value));
       if (sides) {
@@ -204,8 +300,12 @@
       }
     } catch (error) { /* the world, then */ }
     map.fitBounds(bounds, still);
+    search();
     map.on("moveend", () => { draw(); remember(); });
     map.on("click", (event) => identify(event.latlng));
+    box.addEventListener("keydown", (event) => {
+      if (event.key === "Enter" && event.target === box) identify(map.getCenter());
+    });
     draw();
     follow();
     window.addEventListener("hashchange", follow);

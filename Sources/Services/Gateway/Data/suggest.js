@@ -7,7 +7,7 @@ for (const box of document.querySelectorAll("input[data-suggest]")) {
     await new Promise((done) => setTimeout(done, 120));
     if (turn !== asked || !box.value.trim()) return;
     const query = new URLSearchParams({ text: box.value, maxSuggestions: 10, f: "json" });
-    const answer = await (await fetch(`${box.dataset.suggest}?${query}`)).json();
+    const answer = await (await ask(`${box.dataset.suggest}?${query}`)).json();
     if (turn !== asked || !answer.suggestions) return;
     box.list.replaceChildren(...answer.suggestions.map((suggestion) => {
       const option = document.createElement("option");

@@ -42,11 +42,35 @@ extension Page {
                 }
             }
         }
-        guard folders.isEmpty else { return }
-        if all.isEmpty, offersLogin {
-            page.element("p", text: "Nothing may be seen here without logging in.")
-        } else if all.isEmpty {
-            page.element("p", text: "There is nothing yet: import a file with 'cairn import'.")
+        let isEmpty = folders.isEmpty && all.allSatisfy { $0["type"]?.text == "GPServer" }
+        if isEmpty { firstStep(&page) }
+    }
+
+    /// What to do where no map and no locator is visible.
+    private func firstStep(_ page: inout Markup) {
+        if offersLogin {
+            return page.element("p", text: "Nothing is visible here without logging in.")
+        }
+        if let user {
+            page.element("p", text: "No map and no locator is visible to \(user).")
+        }
+        page.element("section") { page in
+            page.element("h2", text: "First step")
+            page.element(
+                "p",
+                text: "A site without maps is empty. On the machine of this site, import a file "
+                    + "into a map, and build a locator of places or addresses:")
+            page.element("pre") { page in
+                page.element(
+                    "code",
+                    text: "cairn import parcels.gpkg --map City\n"
+                        + "cairn locator build World addresses.csv")
+            }
+            page.element("p") { page in
+                page.text("'cairn import --help' lists the options. Documentation: ")
+                page.link("/arcgis/rest/openapi.json", "the interface for programs")
+                page.text("; formats and imports are in Docs/maps.md of Cairn's sources.")
+            }
         }
     }
 
@@ -54,10 +78,11 @@ extension Page {
 
     func map(_ name: String, _ page: inout Markup) {
         let path = Self.service(name, "MapServer")
-        moment(path, &page)
+        past(path, &page)
         guard let extent = box(answer["initialExtent"]) else {
             notice("The map is blank: its basemap is not loaded.", &page)
-            return layers(path, &page)
+            layers(path, &page)
+            return about(path, &page)
         }
         if answer["layers"]?.elements.isEmpty ?? true {
             notice("The map is blank: it has no layers.", &page)
@@ -67,12 +92,16 @@ extension Page {
                 "Leaflet is not installed on this server, so the map stands still: Debian's package is libjs-leaflet.",
                 &page)
         }
-        page.element("div", ["class": "columns"]) { page in
-            page.element("section", ["aria-label": "Map"]) { page in
+        page.element("div", ["class": "map-view"]) { page in
+            page.element("section", ["class": "map-frame", "aria-label": "Map"]) { page in
+                search(&page)
                 page.element(
                     "div",
                     [
-                        "id": "map", "data-service": path, "data-extent": extent,
+                        "id": "map", "role": "region",
+                        "aria-label":
+                            "Map: arrow keys move it, plus and minus zoom, Enter asks what is in the middle",
+                        "data-service": path, "data-extent": extent,
                         "data-at": parameters["at"],
                         "data-moment": parameters["historicMoment"],
                     ]
@@ -86,12 +115,46 @@ extension Page {
                                 [("bbox", extent), ("size", "800,480"), ("f", "image")]),
                         ])
                 }
-                page.element(
-                    "p", ["class": "quiet", "id": "said", "role": "status"],
-                    text: "Click the map: what is there?")
-                page.element("div", ["id": "found", "aria-live": "polite"]) { _ in }
             }
-            page.element("aside") { layers(path, &$0) }
+            page.element("aside", ["class": "panel", "aria-label": "Layers and answers"]) { page in
+                page.element("section", ["class": "layer-panel", "aria-label": "Layers"]) {
+                    layers(path, &$0)
+                }
+                page.element("section", ["class": "answers", "aria-label": "Answers"]) { page in
+                    page.element("h2", text: "Answers")
+                    page.element(
+                        "p", ["class": "quiet", "id": "said", "role": "status"],
+                        text: "Click the map: what is there?")
+                    page.element("div", ["id": "found"]) { _ in }
+                }
+            }
+        }
+        about(path, &page)
+    }
+
+    /// The search box over the map; without a locator there is no box, and without scripts it leads
+    /// to the first locator's page.
+    private func search(_ page: inout Markup) {
+        guard let first = related.locators.first else { return }
+        let paths = related.locators.map { Self.service($0, "GeocodeServer") }
+        page.element(
+            "form",
+            [
+                "id": "search", "class": "search", "role": "search", "method": "get",
+                "action": Self.service(first, "GeocodeServer") + "/findAddressCandidates",
+                "data-locators": paths.joined(separator: " "),
+            ]
+        ) { page in
+            page.void(
+                "input",
+                [
+                    "type": "search", "name": "singleLine", "required": "required",
+                    "autocomplete": "off", "list": "suggestions", "placeholder": "Search a place",
+                    "aria-label": "Search a place",
+                ])
+            page.void("input", ["type": "hidden", "name": "outFields", "value": "*"])
+            page.element("button", text: "Search")
+            page.element("datalist", ["id": "suggestions"]) { _ in }
         }
     }
 
@@ -101,9 +164,7 @@ extension Page {
         return sides.count == 4 ? sides.map { "\($0)" }.joined(separator: ",") : nil
     }
 
-    /// The field that selects a past moment.
-    private func moment(_ path: String, _ page: inout Markup) {
-        form(of: route, path, "Show", keepsMoment: false, &page)
+    private func past(_ path: String, _ page: inout Markup) {
         guard let at = parameters["at"] ?? parameters["historicMoment"] else { return }
         page.element("p", ["class": "past"]) { page in
             page.text("This is the past: \(at). ")
@@ -113,16 +174,21 @@ extension Page {
 
     private func layers(_ path: String, _ page: inout Markup) {
         page.element("h2", text: "Layers")
-        let all = answer["layers"]?.elements ?? []
-        tree(all, under: -1, path, depth: 0, &page)
+        tree(answer["layers"]?.elements ?? [], under: -1, path, depth: 0, &page)
+    }
+
+    /// The field that selects a past moment, the other resources of the map, its description.
+    private func about(_ path: String, _ page: inout Markup) {
         page.element("p", ["class": "quiet"]) { page in
             for (place, (part, name)) in [
                 ("legend", "Legend"), ("layers", "All in full"), ("identify", "Identify"),
+                ("find", "Find"),
             ].enumerated() {
                 if place > 0 { page.text(" · ") }
                 page.link(href("\(path)/\(part)"), name)
             }
         }
+        form(of: route, path, "Show", keepsMoment: false, &page)
         page.element("details") { page in
             page.element("summary", text: "About this map")
             facts(answer.members.filter { $0.name != "layers" }, &page)
@@ -157,7 +223,7 @@ extension Page {
         }
     }
 
-    private static func kind(of layer: JSONTree) -> String {
+    static func kind(of layer: JSONTree) -> String {
         let type = layer["geometryType"]?.text ?? layer["type"]?.text ?? ""
         return type.hasPrefix("esriGeometry")
             ? type.dropFirst("esriGeometry".count).lowercased() : type.lowercased()
@@ -217,71 +283,5 @@ extension Page {
     private func row(_ symbol: JSONTree, _ page: inout Markup) {
         let (width, height) = (symbol["width"]?.whole ?? 20, symbol["height"]?.whole ?? 20)
         picture(symbol, min(max(width, 1), 400), min(max(height, 1), 400), &page)
-    }
-
-    // MARK: Features and layers
-
-    func features(_ name: String, _ page: inout Markup) {
-        let path = Self.service(name, "FeatureServer")
-        page.element("p") { page in
-            page.text("The same layers on a ")
-            page.link(href(Self.service(name, "MapServer")), "map")
-            page.text(".")
-        }
-        page.element("ul", ["class": "layers"]) { page in
-            for layer in answer["layers"]?.elements ?? [] {
-                let id = layer["id"]?.whole ?? 0
-                page.element("li") { page in
-                    symbol(id, &page)
-                    page.link(href("\(path)/\(id)"), layer["name"]?.text ?? "")
-                    page.text(" ")
-                    page.link(href("\(path)/\(id)/query"), "query")
-                }
-            }
-        }
-        page.element("details") { page in
-            page.element("summary", text: "About this service")
-            facts(answer.members.filter { $0.name != "layers" }, &page)
-        }
-    }
-
-    func layer(_ name: String, _ page: inout Markup) {
-        let id = answer["id"]?.whole ?? 0
-        page.element("p") { page in
-            symbol(id, &page)
-            page.text(Self.kind(of: answer) + " · ")
-            page.link(href(Self.service(name, "MapServer")), "map")
-            if answer["supportsAdvancedQueries"]?.isTrue == true {
-                page.text(" · ")
-                page.link(href(ownPath + "/query"), "query")
-                page.text(" · ")
-                page.link(href("/ogc/collections/\(name).\(id)"), "collection")
-            }
-        }
-        if let status = answer["loadStatus"]?.text, status != "loaded" {
-            notice("\(status): \(answer["loadError"]?.text ?? "")", &page)
-        }
-        let fields = answer["fields"]?.elements ?? []
-        if !fields.isEmpty {
-            page.element("h2", text: "Fields")
-            table(
-                ["name", "alias", "type", "length"],
-                fields.map { field in
-                    { name in
-                        let value = field[name] ?? .null
-                        guard name == "type", let type = value.text else { return value }
-                        return .string(type.replacing("esriFieldType", with: ""))
-                    }
-                }, &page)
-        }
-        if let extent = answer["extent"] {
-            page.element("h2", text: "Extent")
-            facts(extent.members, &page)
-        }
-        page.element("details") { page in
-            page.element("summary", text: "About this layer")
-            facts(
-                answer.members.filter { !["fields", "extent"].contains($0.name) }, &page)
-        }
     }
 }

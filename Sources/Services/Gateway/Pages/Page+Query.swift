@@ -11,17 +11,29 @@ extension Page {
     func identify(_ name: String, _ page: inout Markup) {
         form(of: route, ownPath, "Identify", &page)
         guard !isForm, !isRefused else { return }
+        results("Nothing is here", &page)
+    }
+
+    func find(_ name: String, _ page: inout Markup) {
+        form(of: route, ownPath, "Find", &page)
+        guard !isForm, !isRefused else { return }
+        results("No feature has this text", &page)
+    }
+
+    /// The features of identify and find, each with the attributes that have a value.
+    private func results(_ nothing: String, _ page: inout Markup) {
         let results = answer["results"]?.elements ?? []
-        page.element("h2", text: results.isEmpty ? "Nothing is here" : "\(results.count) found")
+        page.element("h2", text: results.isEmpty ? nothing : "\(results.count) found")
         for result in results.prefix(Self.rowLimit) {
             page.element("section") { page in
                 page.element("h3") { page in
-                    page.text(result["value"]?.text ?? "–")
+                    value(result["value"] ?? .null, &page)
                     page.element(
                         "span", ["class": "quiet"],
                         text: " \(result["layerName"]?.text ?? "")")
                 }
-                facts(result["attributes"]?.members ?? [], &page)
+                facts(
+                    (result["attributes"]?.members ?? []).filter { !$0.value.isBlank }, &page)
             }
         }
     }
@@ -29,10 +41,14 @@ extension Page {
     // MARK: Query
 
     func query(_ page: inout Markup) {
-        let fields = (related.layer?["fields"]?.elements ?? []).compactMap { $0["name"]?.text }
+        let fields = related.layer?["fields"]?.elements ?? []
         form(of: route, ownPath, "Query", &page) { page in
             page.element("datalist", ["id": "fields"]) { page in
-                for name in fields.prefix(200) { page.void("option", ["value": name]) }
+                for field in fields.prefix(200) {
+                    page.void(
+                        "option",
+                        ["value": field["name"]?.text ?? "", "label": field["alias"]?.text])
+                }
             }
         }
         guard !isForm, !isRefused else { return }
@@ -44,7 +60,9 @@ extension Page {
         page.element(
             "h2",
             text: rows.isEmpty
-                ? "No rows" : "Rows \(offset + 1) to \(offset + rows.count)")
+                ? "No rows"
+                : "Rows \(offset + 1) to \(offset + rows.count)"
+                    + (related.count.map { " of \($0)" } ?? ""))
         guard !rows.isEmpty else { return }
         table(
             columns, rows.map { row in { row["attributes"]?[$0] ?? .null } }, link: featureLink,
@@ -144,3 +162,14 @@ extension Page {
 
 /// A form of a locator's pages.
 enum LocatorForm { case find, reverse }
+
+extension JSONTree {
+    /// Whether it is null or text without a letter.
+    fileprivate var isBlank: Bool {
+        switch self {
+        case .null: true
+        case .string(let text): text.allSatisfy(\.isWhitespace)
+        default: false
+        }
+    }
+}

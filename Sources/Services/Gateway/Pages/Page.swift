@@ -23,6 +23,10 @@ struct Page {
     var offersLogin = false
     /// The session of the browser's cookie; nil without one.
     var session: Session?
+    /// The user of the session or the token; nil for an anonymous request.
+    var user: String?
+    /// Whether there are users, and the request has none.
+    var isAnonymous = false
     /// The page to return to after a login; nil for the list of services.
     var returnPath: String?
     /// Whether Leaflet is available for interactive maps.
@@ -34,6 +38,10 @@ struct Page {
         var legend: JSONTree?
         /// The full description of the queried layer.
         var layer: JSONTree?
+        /// The locators that the caller may ask.
+        var locators: [String] = []
+        /// The number of all rows of a query; nil where it is unknown.
+        var count: Int64?
     }
 
     /// Maximum size of an answer that is laid out as a page.
@@ -56,8 +64,11 @@ struct Page {
         var page = Markup()
         page.element("html", ["lang": "en"]) { page in
             page.element("head") { head(&$0) }
-            page.element("body") { page in
-                page.element("header") { trail(&$0) }
+            page.element("body", ["class": showsMap ? "of-map" : nil]) { page in
+                page.element("header") { page in
+                    trail(&page)
+                    account(&page)
+                }
                 page.element("main") { page in
                     page.element("h1", text: title)
                     if isStale {
@@ -79,13 +90,15 @@ struct Page {
         page.void("meta", ["name": "viewport", "content": "width=device-width, initial-scale=1"])
         page.element("title", text: "\(title) – Cairn")
         page.void("link", ["rel": "stylesheet", "href": PageAsset.stylesheet.url])
+        var scripts = route.view.scripts.map(\.url)
         if showsMap, hasLeaflet {
             page.void("link", ["rel": "stylesheet", "href": PageAsset.leafletStyle])
-            page.element("script", ["src": PageAsset.leafletScript, "defer": "defer"], text: "")
-            page.element("script", ["src": PageAsset.map.url, "defer": "defer"], text: "")
+            scripts += [PageAsset.leafletScript, PageAsset.map.url]
         }
-        for script in route.view.scripts {
-            page.element("script", ["src": script.url, "defer": "defer"], text: "")
+        // What the others ask with.
+        if !scripts.isEmpty { scripts.insert(PageAsset.page.url, at: 0) }
+        for url in scripts {
+            page.element("script", ["src": url, "defer": "defer"], text: "")
         }
     }
 
@@ -97,10 +110,21 @@ struct Page {
                 page.link(href(step.path), step.name)
             }
         }
-        guard let session else { return }
-        changeForm(GatewayService.logoutPath, &page) { page in
-            page.text("\(session.user) ")
-            page.element("button", text: "Log out")
+    }
+
+    /// The user, and the way in or out.
+    private func account(_ page: inout Markup) {
+        if let session {
+            changeForm(GatewayService.logoutPath, &page) { page in
+                page.element("span", ["class": "user"], text: session.user)
+                page.text(" ")
+                page.element("button", text: "Log out")
+            }
+        } else if let user {
+            page.element("p", ["class": "user"], text: user)
+        } else if isAnonymous, !needsToken, !offersLogin {
+            let query = returnPath.map { "?returnTo=" + Parameters.encode($0) } ?? ""
+            page.element("p") { $0.link(GatewayService.loginPath + query, "Log in") }
         }
     }
 
@@ -230,8 +254,8 @@ struct Page {
                 steps.append((name, path))
                 continue
             }
-            // Service names without a type, and 'jobs' alone, have no resource.
-            guard place > 1, place != kind - 1, segment != "jobs" else { continue }
+            // Service names without a type have no resource.
+            guard place > 1, place != kind - 1 else { continue }
             let service =
                 place == kind ? Parameters.decode(segments[kind - 1].utf8) : ""
             steps.append((place == kind ? "\(service) \(name)" : name, path))

@@ -7,7 +7,9 @@ internal import Platform
 /// A stylesheet, script or image of pages, below `/pages`.
 enum PageAsset: String, CaseIterable {
     case stylesheet = "cairn.css"
+    case page = "page.js"
     case map = "map.js"
+    case query = "query.js"
     case suggest = "suggest.js"
     case job = "job.js"
 
@@ -39,7 +41,9 @@ enum PageAsset: String, CaseIterable {
     private var bytes: [UInt8] {
         switch self {
         case .stylesheet: PackageResources.cairn_css
+        case .page: PackageResources.page_js
         case .map: PackageResources.map_js
+        case .query: PackageResources.query_js
         case .suggest: PackageResources.suggest_js
         case .job: PackageResources.job_js
         }

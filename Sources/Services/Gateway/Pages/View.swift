@@ -7,7 +7,7 @@ internal import EsriForms
 /// The page layout of a route's answer.
 struct View: Sendable {
     /// A related resource of the same map that the page shows as well.
-    enum Related: Sendable { case legend, layer }
+    enum Related: Sendable { case legend, layer, layerAndCount }
     /// When the page offers a login to anonymous users; a refusal for lack of a token always does.
     enum Login: Sendable { case hidden, offered, offeredWhenRefused }
 
@@ -72,6 +72,14 @@ struct View: Sendable {
 
     static let mapValue = View(title: name) { page, markup in page.value(page.answer, &markup) }
 
+    static let allLayers = View(
+        title: { "\($0.captures.name): all layers" }, related: .legend
+    ) { page, markup in page.allLayers(page.captures.name, &markup) }
+
+    static let find = View(
+        title: { "\($0.captures.name): find" }, isShownRefused: true, isForm: true
+    ) { page, markup in page.find(page.captures.name, &markup) }
+
     static let legend = View(title: name, related: .legend) { page, markup in
         page.legend(page.captures.name, &markup)
     }
@@ -86,7 +94,7 @@ struct View: Sendable {
 
     static let query = View(
         title: { page in name(page).map { "Query " + $0 } }, isShownRefused: true, isForm: true,
-        related: .layer
+        related: .layerAndCount, scripts: [.query]
     ) { page, markup in page.query(&markup) }
 
     static let feature = View(
@@ -117,11 +125,24 @@ struct View: Sendable {
 
     static let jobs = View(title: { _ in "Jobs" }) { page, markup in page.tasks(&markup) }
     static let upload = View { page, markup in page.uploaded(&markup) }
-    static let task = View { page, markup in page.task(page.captures.task, &markup) }
-    static let receipt = View { page, markup in page.receipt(page.captures.task, &markup) }
-    static let jobList = View { page, markup in page.list(page.captures.task, &markup) }
-    static let job = View(scripts: [.job]) { page, markup in
+    static let task = View(title: jobTitle) { page, markup in
+        page.task(page.captures.task, &markup)
+    }
+    static let receipt = View(title: jobTitle, scripts: [.job]) { page, markup in
+        page.receipt(page.captures.task, &markup)
+    }
+    static let allJobs = View(title: { _ in "All jobs" }) { page, markup in
+        page.allJobs(&markup)
+    }
+    static let jobList = View(title: { "Jobs: " + JobKind.title(of: $0.captures.task) }) {
+        page, markup in page.list(page.captures.task, &markup)
+    }
+    static let job = View(title: jobTitle, scripts: [.job]) { page, markup in
         page.status(page.captures.task, page.captures.job, &markup)
+    }
+
+    private static func jobTitle(_ page: Page) -> String? {
+        JobKind.title(of: page.captures.task)
     }
 
     // MARK: OGC API

@@ -98,10 +98,10 @@ extension GatewayService {
         head.missing = head.missing?.shown(parameters)
         let path = String(decoding: asked.path, as: UTF8.self)
         // Esri's URLs are file names: esri-leaflet appends "?token=…", which then belongs to no
-        // parameter.
+        // parameter. Links of pages have no token.
         let href =
             (asked.origin ?? "") + path + "?"
-            + parameters.query(setting: "f", to: "image", keepsSecrets: true)
+            + parameters.query(setting: "f", to: "image", keepsSecrets: format != .page)
             + "&_="
         let response = GatewayResponse(
             body: ExportResource.body(head, href: href), sequence: head.sequence,

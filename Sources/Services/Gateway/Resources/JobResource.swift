@@ -161,7 +161,7 @@ enum JobResource {
 
     /// `{task}/jobs`: the newest first.
     static func list(_ jobs: [JobDescription]) -> [UInt8] {
-        let newest = jobs.sorted { ($0.submittedAt, "\($0.id)") > ($1.submittedAt, "\($1.id)") }
+        let newest = newestFirst(jobs)
         var json = JSONWriter()
         json.object { json in
             json.member("jobs", array: newest.prefix(listBound)) { json, job in
@@ -174,6 +174,35 @@ enum JobResource {
             if newest.count > listBound { json.member("exceededTransferLimit", true) }
         }
         return json.bytes
+    }
+
+    /// `GPServer/jobs`: a part of the jobs of all tasks, the newest first.
+    static func list(_ jobs: [JobDescription], offset: Int, most: Int) -> [UInt8] {
+        let part = newestFirst(jobs).dropFirst(offset).prefix(min(most, listBound))
+        var json = JSONWriter()
+        json.object { json in
+            json.member("jobs", array: part) { json, job in
+                json.object { json in
+                    name(job, &json)
+                    json.member("taskName", job.kind.rawValue)
+                    if let actor = job.actor { json.member("user", Caller.name(of: actor)) }
+                    json.member("submitted", Int(job.submittedAt.microseconds / 1_000))
+                    if let end = job.endedAt {
+                        json.member("ended", Int(end.microseconds / 1_000))
+                    }
+                    if job.status == .executing { progress(of: job, &json) }
+                }
+            }
+            json.member("count", jobs.count)
+            if part.endIndex < jobs.count, !part.isEmpty {
+                json.member("exceededTransferLimit", true)
+            }
+        }
+        return json.bytes
+    }
+
+    private static func newestFirst(_ jobs: [JobDescription]) -> [JobDescription] {
+        jobs.sorted { ($0.submittedAt, "\($0.id)") > ($1.submittedAt, "\($1.id)") }
     }
 
     private static func name(_ job: JobDescription, _ json: inout JSONWriter) {

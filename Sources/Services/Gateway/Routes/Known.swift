@@ -185,6 +185,9 @@ enum Known {
 
     static let returnMessages = Parameter.flag(
         "returnMessages", default: true, "whether the answer has the job's messages")
+    static let jobCount = Parameter.whole(
+        "resultRecordCount", in: 1...Int.max, default: 50,
+        "the most jobs; above \(JobResource.listBound) it is that")
     static let username = Parameter.text("username", "the user")
     static let password = Parameter.text("password", "the user's password")
     static let expiration = Parameter.number("expiration", default: "60", "minutes")

@@ -16,6 +16,11 @@ extension Route {
             requires: .jobs, isChange: true, methods: .file, view: .upload,
             handler: GatewayService.upload),
         Route(
+            gpServer + "/jobs", label: "jobsAll",
+            "The jobs of all tasks that the caller may see, the newest first.", requires: .jobs,
+            asks: [Known.resultOffset, Known.jobCount], view: .allJobs,
+            handler: GatewayService.listAllJobs),
+        Route(
             gpServer + "/{task}", label: "jobsTask", "A task and its parameters.",
             requires: .jobs, view: .task, handler: GatewayService.task),
         Route(

@@ -73,8 +73,8 @@ extension Route {
             view: .map, handler: GatewayService.mapService),
         Route(
             mapServer + "/layers", label: "mapLayers", "All layers in full.",
-            requires: .map(.query), asks: moment, view: .mapValue, handler: GatewayService.mapLayers
-        ),
+            requires: .map(.query), asks: moment, view: .allLayers,
+            handler: GatewayService.mapLayers),
         Route(
             mapServer + "/legend", label: "mapLegend", "The symbols of the layers.",
             requires: .map(.query), asks: moment + [Known.timeout], view: .legend,
@@ -102,10 +102,13 @@ extension Route {
             mapServer + "/find", label: "mapFind", "Features by a text in their fields.",
             requires: .map(.query),
             asks: [
-                Known.searchText.required, Known.contains, Known.searchFields, Known.findLayers,
-                Known.layerDefs, Known.sr, Known.returnGeometry, Known.returnFieldName,
+                Known.searchText.required.shown("Text", isRequired: true), Known.contains,
+                Known.searchFields.shown("in the fields", hint: "all, or name,country"),
+                Known.findLayers.shown("of the layers", hint: "all, or 0,2"),
+                Known.layerDefs, Known.sr, Known.returnGeometry.sent("false"),
+                Known.returnFieldName,
                 Known.returnUnformattedValues, Known.timeout,
-            ] + shapes + moment, refuses: FindResource.refused, view: .mapValue,
+            ] + shapes + moment, refuses: FindResource.refused, view: .find,
             handler: GatewayService.find),
         Route(
             mapServer + "/changes", label: "mapChanges", "Each change of the map as an event.",
@@ -139,7 +142,7 @@ extension Route {
             handler: GatewayService.featureService),
         Route(
             featureServer + "/layers", label: "featuresLayers", "All layers in full.",
-            requires: .map(.query), asks: moment, view: .mapValue,
+            requires: .map(.query), asks: moment, view: .allLayers,
             handler: GatewayService.featureLayers),
         Route(
             featureServer + "/{layer}", label: "featuresLayer", "A layer in full.",

@@ -7,6 +7,10 @@ internal import CairnModel
 extension Route {
     static let site = [
         Route(
+            "", label: "front", "Leads browsers to the list of services.", requires: .nothing,
+            style: .bare, formats: [], mediaTypes: [OGCLinks.html],
+            handler: GatewayService.front),
+        Route(
             "healthz", label: "health", "Whether the log is within reach.", requires: .nothing,
             style: .bare, formats: ["json"], handler: GatewayService.health),
         Route(

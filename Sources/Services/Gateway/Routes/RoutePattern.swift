@@ -81,7 +81,10 @@ enum Capture: String, CaseIterable, Sendable {
             captures.name += "/" + segments[segments.startIndex + 1]
             return 2
         case .folder: captures.name = text
-        case .task: captures.task = text
+        // No task has the name of the list of all jobs.
+        case .task:
+            guard words.first != "jobs" else { return nil }
+            captures.task = text
         case .job: captures.job = text
         case .result, .input, .feature: captures.text = text
         case .collection:

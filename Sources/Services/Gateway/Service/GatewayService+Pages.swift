@@ -4,6 +4,7 @@
 internal import CairnModel
 internal import EsriForms
 internal import Platform
+internal import Site
 
 extension GatewayService {
     /// The response in the requested form.
@@ -52,12 +53,15 @@ extension GatewayService {
             page.session = snapshot.session(
                 request.client, now: WallClock.microseconds() / 1_000)
         }
-        if snapshot.rules != nil, response.user == nil, page.session == nil {
+        page.user = page.session?.user ?? response.user ?? call.caller.user
+        if snapshot.rules != nil, page.user == nil {
+            page.isAnonymous = true
             page.offersLogin =
                 view.login == .offered || view.login == .offeredWhenRefused && page.isRefused
         }
         if call.route.style == .session {
-            page.returnPath = (try? Parameters(query: [], form: request.form))?["returnTo"]
+            page.returnPath =
+                (try? Parameters(query: request.query, form: request.form))?["returnTo"]
         } else if !request.isPost {
             let query = parameters.query(setting: "f", to: nil)
             page.returnPath = page.ownPath + (query.isEmpty ? "" : "?" + query)
@@ -67,15 +71,49 @@ extension GatewayService {
         case nil: break
         case .legend: page.related.legend = await tree(.legend, call)
         case .layer: page.related.layer = await tree(.mapLayer, call)
+        case .layerAndCount:
+            page.related.layer = await tree(.mapLayer, call)
+            page.related.count = await count(page, call)
         }
+        if page.showsMap { page.related.locators = await locators(call) }
         return page.html()
     }
 
-    /// The answer of another resource of the map to the same parameters; nil where the caller may
-    /// not have it.
-    private func tree(_ route: Route, _ call: Call) async -> JSONTree? {
+    /// The locators that the caller may ask, in byte order.
+    private func locators(_ call: Call) async -> [String] {
+        guard let all = try? await backend.catalog().locators else { return [] }
+        return all.filter { call.caller.may(.query, on: .locator($0)) }
+    }
+
+    /// The number of all rows of a query's page; nil where the page has no features.
+    private func count(_ page: Page, _ call: Call) async -> Int64? {
+        guard !page.isRefused, case .array(let rows)? = page.answer["features"] else { return nil }
+        let offset = page.parameters[Known.resultOffset].flatMap { Int64($0) } ?? 0
+        guard page.answer["exceededTransferLimit"]?.isTrue == true else {
+            return offset + Int64(rows.count)
+        }
+        guard page.parameters[Known.outStatistics] == nil else { return nil }
+        var parameters = page.parameters
+        let changes: [(String, String?)] = [
+            (Known.resultOffset.name, nil), (Known.resultRecordCount.name, nil), ("f", nil),
+            (Known.returnCountOnly.name, "true"),
+        ]
+        for (name, value) in changes {
+            let query = parameters.query(setting: name, to: value, keepsSecrets: true)
+            guard let next = try? Parameters(query: Array(query.utf8), form: []) else { return nil }
+            parameters = next
+        }
+        return await tree(call.route, call, parameters)?["count"]?.whole
+    }
+
+    /// The answer of another resource of the map to the same parameters, or to others; nil where
+    /// the caller may not have it.
+    private func tree(
+        _ route: Route, _ call: Call, _ parameters: Parameters? = nil
+    ) async -> JSONTree? {
         var call = call
         call.match = RouteMatch(route: route, captures: call.captures)
+        if let parameters { call.parameters = parameters }
         call.parameters.declaredNames = route.declaredNames
         guard let caller = try? permit(call.match, call.parameters, call.request.client),
             let map = call.match.mapName,

@@ -185,6 +185,14 @@ struct GatewayService: Sendable {
         return GatewayResponse(status: 404, body: ErrorBody.json(failure))
     }
 
+    /// A browser is redirected to the services; programs get the answer of ``nothing(_:)``.
+    func front(_ call: Call) async throws(Failure) -> GatewayResponse {
+        guard call.request.wantsPage else { return try await nothing(call) }
+        var response = GatewayResponse(status: 303, body: [])
+        response.headers["Location"] = Page.services
+        return response
+    }
+
     func noService(_ call: Call) async throws(Failure) -> GatewayResponse {
         throw Failure(.notFound, "Service \(call.captures.text.prefix(200)) not found")
     }
