@@ -104,6 +104,10 @@ private final class Reader {
         let reader = try reader(RuledSite(["anna": [.init(.query, on: "City")], "berta": []]))
         let first = try await reader.open(Self.services + path)
         #expect(Reader.asksForLogin(first))
+        // The list of services is public, and its own content beside the form.
+        let isRefused = !path.isEmpty
+        #expect(first.words.contains("Log in to see this page.") == isRefused)
+        #expect(first.every("form").count == 1)
 
         let wrong = try await reader.logIn(on: first, "anna", "passwort")
         #expect(Reader.asksForLogin(wrong) && Reader.alerts(wrong) == 1 && reader.cookie == nil)

@@ -300,6 +300,7 @@
       }
     } catch (error) { /* the world, then */ }
     map.fitBounds(bounds, still);
+    said.textContent = "Click the map: what is there?";
     search();
     map.on("moveend", () => { draw(); remember(); });
     map.on("click", (event) => identify(event.latlng));

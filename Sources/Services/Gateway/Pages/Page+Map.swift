@@ -16,6 +16,8 @@ extension Page {
             ("GPServer", "Jobs", "long work in the background"),
         ]
         let folders = (answer["folders"]?.elements ?? []).compactMap(\.text)
+        let isEmpty = folders.isEmpty && all.allSatisfy { $0["type"]?.text == "GPServer" }
+        if isEmpty { firstStep(&page) }
         if !folders.isEmpty {
             page.element("section") { page in
                 page.element("h2", text: "Folders")
@@ -42,8 +44,6 @@ extension Page {
                 }
             }
         }
-        let isEmpty = folders.isEmpty && all.allSatisfy { $0["type"]?.text == "GPServer" }
-        if isEmpty { firstStep(&page) }
     }
 
     /// What to do where no map and no locator is visible.
@@ -123,8 +123,7 @@ extension Page {
                 page.element("section", ["class": "answers", "aria-label": "Answers"]) { page in
                     page.element("h2", text: "Answers")
                     page.element(
-                        "p", ["class": "quiet", "id": "said", "role": "status"],
-                        text: "Click the map: what is there?")
+                        "p", ["class": "quiet", "id": "said", "role": "status"], text: "")
                     page.element("div", ["id": "found"]) { _ in }
                 }
             }

@@ -75,7 +75,9 @@ struct Page {
                         notice(
                             "The log is out of reach: what is shown may have changed since.", &page)
                     }
-                    if let error = failure { notice(error, &page) }
+                    if let error = failure {
+                        notice(isTokenMissing ? "Log in to see this page." : error, &page)
+                    }
                     if needsToken || offersLogin { login(&page) }
                     content(&page)
                 }
@@ -186,8 +188,12 @@ struct Page {
 
     /// Whether a login would help.
     private var needsToken: Bool {
-        if let code = answer["error"]?["code"]?.whole { return code == 499 || code == 498 }
-        return ["tokenRequired", "invalidToken"].contains(answer["code"]?.text ?? "")
+        isTokenMissing || answer["error"]?["code"]?.whole == 498
+            || answer["code"]?.text == "invalidToken"
+    }
+
+    private var isTokenMissing: Bool {
+        answer["error"]?["code"]?.whole == 499 || answer["code"]?.text == "tokenRequired"
     }
 
     private func login(_ page: inout Markup) {
@@ -270,6 +276,8 @@ struct Page {
     }
 
     private func content(_ page: inout Markup) {
-        if !isRefused || route.view.isShownRefused { route.view.content(self, &page) }
+        // Forms of a resource come after the login that it requires.
+        guard !isRefused || route.view.isShownRefused && !needsToken else { return }
+        route.view.content(self, &page)
     }
 }

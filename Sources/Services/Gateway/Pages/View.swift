@@ -45,6 +45,9 @@ struct View: Sendable {
             page, markup in
             if let session = page.session {
                 markup.element("p", text: "\(session.user) is logged in.")
+                if let path = page.returnPath {
+                    markup.element("p") { $0.link(path, "Back to the page") }
+                }
             }
             markup.element("p") { $0.link(Page.services, "Services") }
         }
