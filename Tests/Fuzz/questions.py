@@ -212,6 +212,7 @@ def kinds(tasks):
         Kind("reverseGeocode", [f"{WORLD}/GeocodeServer/reverseGeocode"], {"location!": POINT, "distance": decimal(1, 50_000), **PLACES}, 4),
         Kind("geocodeAddresses", [f"{WORLD}/GeocodeServer/geocodeAddresses"], {"addresses!": ADDRESSES, **PLACES}, 2),
         Kind("jobs", [JOBS] + [f"{JOBS}/{task}" for task in tasks] + [f"{JOBS}/Nothing"], EVERY, 2),
+        Kind("jobs/all", [f"{JOBS}/jobs"], {name: QUERY[name] for name in ("resultOffset", "resultRecordCount")} | EVERY, 1),
         Kind("job", [f"{JOBS}/BatchIdentify/jobs/{job}{rest}" for job in ("j0190", "j01900000000070008000000000000000", "..", "%00", "x" * 500)
                      for rest in ("", "/cancel", "/changes", "/results/output", "/results/output/file", "/inputs/map")], EVERY, 2, may_never_answer=True),
         Kind("ogc", ["/ogc", "/ogc/conformance", "/ogc/api", "/ogc/collections", "/ogc/collections/World.0", "/ogc/collections/Pins.0", "/ogc/collections/Nothing.9"], {"f": ITEMS["f"]}, 3, posts=False),

@@ -175,6 +175,17 @@ private let root = "/arcgis/rest/services"
         #expect(site.inner.withLock { $0.queries.count } == 1)
     }
 
+    @Test func `an offset beyond any row is no fault of a page`() async throws {
+        site.change { inner in
+            inner.answerToQuery = { _ in
+                #"{"fields":[{"name":"A"}],"features":[{"attributes":{"A":1}}]}"#
+            }
+        }
+        let url = root + "/City/MapServer/0/query?where=1%3D1&resultOffset=\(Int.max)"
+        let page = try await service.browse(url).page()
+        #expect(page.every("tbody")[0].words.contains("1"))
+    }
+
     @Test func `the query form offers the layer's fields to the script that picks them`()
         async throws
     {

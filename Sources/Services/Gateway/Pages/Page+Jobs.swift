@@ -120,7 +120,6 @@ extension Page {
     /// The jobs of every kind, a page of them.
     func allJobs(_ page: inout Markup) {
         let jobs = answer["jobs"]?.elements ?? []
-        let offset = parameters[Known.resultOffset].flatMap { Int($0) } ?? 0
         let count = answer["count"]?.whole ?? 0
         guard !jobs.isEmpty else {
             return page.element(

@@ -56,7 +56,6 @@ extension Page {
             return value(answer, &page)
         }
         let columns = (answer["fields"]?.elements ?? []).compactMap { $0["name"]?.text }
-        let offset = parameters["resultOffset"].flatMap { Int($0) } ?? 0
         page.element(
             "h2",
             text: rows.isEmpty

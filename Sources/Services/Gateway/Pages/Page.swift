@@ -6,7 +6,7 @@ internal import EsriForms
 
 /// A page for browsers: the JSON answer laid out with links and forms.
 ///
-/// All its data comes from the JSON.
+/// All its data comes from the JSON, and from that of related resources.
 struct Page {
     let route: Route
     let captures: Captures
@@ -166,6 +166,11 @@ struct Page {
                 page.link(href("/ogc"), "OGC API")
             }
         }
+    }
+
+    /// Number of rows before the first one shown, within reason.
+    var offset: Int {
+        min(max(parameters[Known.resultOffset].flatMap { Int($0) } ?? 0, 0), 1 << 40)
     }
 
     /// Whether it contains an interactive map.

@@ -88,9 +88,8 @@ extension GatewayService {
     /// The number of all rows of a query's page; nil where the page has no features.
     private func count(_ page: Page, _ call: Call) async -> Int64? {
         guard !page.isRefused, case .array(let rows)? = page.answer["features"] else { return nil }
-        let offset = page.parameters[Known.resultOffset].flatMap { Int64($0) } ?? 0
         guard page.answer["exceededTransferLimit"]?.isTrue == true else {
-            return offset + Int64(rows.count)
+            return Int64(page.offset + rows.count)
         }
         guard page.parameters[Known.outStatistics] == nil else { return nil }
         var parameters = page.parameters
