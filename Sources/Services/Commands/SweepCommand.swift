@@ -143,7 +143,8 @@ struct SweepCommand: SiteCommand {
                 let inside = (try? files.contentsOfDirectory(atPath: path)) ?? []
                 let byteCount = inside.reduce(Int64(0)) { sum, file in
                     let attributes = try? files.attributesOfItem(atPath: path + "/" + file)
-                    return sum + Int64(attributes?[.size] as? UInt64 ?? 0)
+                    let size = attributes?[.size] as? any BinaryInteger
+                    return sum + (size.map { Int64(clamping: $0) } ?? 0)
                 }
                 let written =
                     try? files.attributesOfItem(atPath: path)[.modificationDate] as? Date

@@ -143,6 +143,7 @@ extension FieldChange {
     /// Whether it only reflects another change.
     fileprivate var isBookkeeping: Bool {
         path.count == 1 && ["lastChange", "streamPosition", "sequence"].contains(path[0])
+            || path.count == 4 && path[2] == "edits" && ["nextID", "sequence"].contains(path[3])
     }
 
     /// The difference as a line of text; long values are cut.
