@@ -169,7 +169,9 @@ let tier4: [Target] = [
     library("Jobs", ["CairnModel"]),
     library(
         "JobKinds",
-        ["CairnModel", "Dataset", "GDAL", "Geometry", "Platform", "Site", "Tables"]),
+        [
+            "CairnModel", "Dataset", "Expression", "GDAL", "Geometry", "Platform", "Site", "Tables",
+        ]),
     library(
         "Replay",
         [
@@ -353,7 +355,9 @@ let testTargets: [Target] = [
             "CairnModel", "Dataset", "EventLog", "Geometry", "JobKinds", "Jobs",
             "Recording", "Replay", "Site", "TestKit",
         ]),
-    tests("JobKindsTests", ["JobKinds", "CairnModel", "Geometry", "Site", "Tables", "TestKit"]),
+    tests(
+        "JobKindsTests",
+        ["JobKinds", "CairnModel", "Dataset", "Geometry", "Site", "Tables", "TestKit"]),
     tests("TablesTests", ["Tables", "CairnModel", "Platform", "TestKit"]),
     tests(
         "CairnClientTests",
@@ -379,7 +383,7 @@ let testTargets: [Target] = [
         "WorkerTests",
         [
             "Worker", "WorkerPools", "Bus", "CairnClient", "CairnModel", "Daemon",
-            "Dataset", "FedSite", "Geometry",
+            "Dataset", "FeatureQuery", "FedSite", "Geometry",
             "JobKinds", "Locator", "MapState", "Platform", "Remote", "Site", "TestKit",
         ]),
     tests(

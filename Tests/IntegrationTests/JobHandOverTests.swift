@@ -30,6 +30,37 @@ import Testing
         }
     }
 
+    @Test func `a job under an id of its submitter's is one job, and a wrong one is none`()
+        async throws
+    {
+        guard Programs.areBuilt() else { return }
+        let site = try await site()
+        let table = site.files.path + "/in.csv"
+        try JobSite.table(rows: 20, seed: 3).write(to: URL(filePath: table))
+        func submit(_ more: String...) async throws -> Programs.Outcome {
+            try await cairn(
+                site, ["job", "submit", "BatchGeocode", "--input", table] + more)
+        }
+        let first = try await submit("--id", "nightly_1")
+        #expect(first.status == 0, "\(first)")
+        let again = try await submit("--id", "nightly_1")
+        #expect(again.status == 0 && again.output == first.output, "\(again)")
+
+        for (arguments, cause) in [
+            (["--id", "nightly_1", "--param", "query=query"], "choose another id"),
+            (["--id", "a b"], "--id 'a b': expected 1 to 64 letters"),
+            (["--param", "querry=query"], "did you mean 'query'?"),
+            (["--param", "query=nothing"], "has no column 'nothing'"),
+        ] {
+            let refused = try await cairn(
+                site, ["job", "submit", "BatchGeocode", "--input", table] + arguments)
+            #expect(refused.status != 0)
+            #expect(refused.errors.contains(cause), "\(refused)")
+        }
+        let listed = try await cairn(site, ["job", "list", "--json"])
+        #expect(listed.output.split(separator: "\n").count == 1, "\(listed)")
+    }
+
     @Test
     func `a job goes from program to program by its ticket, and no message is lost or doubled`()
         async throws

@@ -347,6 +347,7 @@ struct MatrixSubject: Sendable {
                 [
                     ("input", #"{"itemID":"\#(upload)"}"#, upload), ("map", map, "Open"),
                     ("layers", "all", "top"), ("tolerance", "400", "0"), ("at", "", "1"),
+                    ("clientId", "", "0123456789abcdef0123456789abcdef"),
                 ], isPost: true),
             MatrixRequest(
                 gpServer + "/BatchGeocode/submitJob",

@@ -10,17 +10,27 @@ import Tables
 import TestKit
 import Testing
 
-/// Finds every text that starts with `Place`: its number is its longitude.
-private func numbered(_ singleLine: String, _ countryCodes: [String]) -> Candidate? {
-    guard singleLine.hasPrefix("Place "), let number = Double(singleLine.dropFirst(6)),
-        countryCodes.isEmpty || countryCodes == ["FR"]
+/// Finds every text that starts with `Place`: its number is its longitude; and every address in
+/// parts, which are its label.
+private func numbered(_ address: RowAddress) -> Candidate? {
+    let (singleLine, countryCodes) = (address.singleLine, address.countryCodes)
+    guard countryCodes.isEmpty || countryCodes == ["FR"] else { return nil }
+    let fields = address.fields
+    let parts = fields.map {
+        [$0.address, $0.city, $0.region, $0.postal].map { $0 ?? "" }.joined(separator: "|")
+    }
+    guard let number = fields == nil ? Double(singleLine.dropFirst(6)) : 8,
+        fields != nil || singleLine.hasPrefix("Place ")
     else { return nil }
     let location = Coordinate(x: number / 8, y: 45.5)
     return Candidate(
         address: "Place \(number), \"Land\"", location: location, score: 98.5,
         matchType: .exact,
         extent: Envelope(minX: location.x, minY: 45, maxX: location.x, maxY: 46),
-        attributes: Attributes([]))
+        attributes: Attributes([
+            .init(name: "Addr_type", value: .string(parts == nil ? "Locality" : "parts")),
+            .init(name: "LongLabel", value: .string(parts ?? "long")),
+        ]))
 }
 
 /// Runs the stages of a job one chunk after the other, without supervisor or bus.
@@ -96,10 +106,10 @@ private struct StageRunner {
 
         #expect(
             text == """
-                id,query,Match_addr,X,Y,Score,Status
-                1,Place 8,"Place 8.0, ""Land""\",1,45.5,98.5,M
-                2,nowhere,,,,0,U
-                3,Place 9,"Place 9.0, ""Land""\",1.125,45.5,98.5,M
+                id,query,Match_addr,Addr_type,LongLabel,X,Y,Score,Status
+                1,Place 8,"Place 8.0, ""Land""\",Locality,long,1,45.5,98.5,M
+                2,nowhere,,,,,,0,U
+                3,Place 9,"Place 9.0, ""Land""\",Locality,long,1.125,45.5,98.5,M
 
                 """)
         #expect(runner.messages.last?.text == "2 of 3 rows have a place")
@@ -131,10 +141,12 @@ private struct StageRunner {
             }
         let (product, runner) = try geocode(bytes: bytes)
         let wanted =
-            "id,Größe,query,Match_addr,X,Y,Score,Status\r\n"
+            "id,Größe,query,Match_addr,Addr_type,LongLabel,X,Y,Score,Status\r\n"
             + rows.map {
                 let note = $0[1].contains(",") ? $0[1] : $0[1]
-                return "\($0[0]),\(note),Place 8,\"Place 8.0, \"\"Land\"\"\",1,45.5,98.5,M\r\n"
+                return
+                    "\($0[0]),\(note),Place 8,\"Place 8.0, \"\"Land\"\"\",Locality,long,1,45.5,98.5,M"
+                    + "\r\n"
             }.joined()
         #expect(product == wanted)
         #expect(runner.chunkCount > 3)
@@ -155,10 +167,10 @@ private struct StageRunner {
             ["query": "Query"])
 
         #expect(
-            text == "query,note,X,Match_addr,X_1,Y,Score,Status\r\n"
-                + "Place 8,\"a,\r\nb\",,\"Place 8.0, \"\"Land\"\"\",1,45.5,98.5,M\r\n"
-                + "Place 16,,,\"Place 16.0, \"\"Land\"\"\",2,45.5,98.5,M\r\n"
-                + "x,y,z,,,,0,U\r\n")
+            text == "query,note,X,Match_addr,Addr_type,LongLabel,X_1,Y,Score,Status\r\n"
+                + "Place 8,\"a,\r\nb\",,\"Place 8.0, \"\"Land\"\"\",Locality,long,1,45.5,98.5,M\r\n"
+                + "Place 16,,,\"Place 16.0, \"\"Land\"\"\",Locality,long,2,45.5,98.5,M\r\n"
+                + "x,y,z,,,,,,0,U\r\n")
         let texts = runner.messages.map(\.text)
         #expect(texts[0].hasPrefix("row 2 has 1 fields, the header has 3"))
         #expect(texts[1].hasPrefix("row 3 has 4 fields"))
@@ -170,7 +182,9 @@ private struct StageRunner {
             try geocode("query\nPlace 8\n", ["lokator": "World"])
         }
         #expect(found?.code == .invalidParameter)
-        #expect(found?.message.contains("one of country, locator, query") == true)
+        #expect(
+            found?.message.contains("one of address, city, country, countryCode, locator, ") == true
+        )
     }
 
     @Test(arguments: [true, false])
@@ -203,6 +217,75 @@ private struct StageRunner {
             "q,c\nPlace 8, FR \nPlace 8,DE\nPlace 8,\n", ["query": "q", "country": "c"])
 
         #expect(text.split(separator: "\n").map { $0.suffix(1) } == ["s", "M", "U", "M"])
+    }
+
+    @Test(arguments: [
+        // The columns are stated.
+        (
+            "a;b;c;d;e",
+            ["address": "A", "city": "b", "region": "c", "postal": "d", "countryCode": "e"],
+            "'a' as address, 'b' as city, 'c' as region, 'd' as postal, 'e' as countryCode"
+        ),
+        // They have their usual names, in several spellings and with several separators.
+        (
+            "Address,City,Region,Postal,CountryCode", [:],
+            "'Address' as address, 'City' as city, 'Region' as region, 'Postal' as postal, "
+                + "'CountryCode' as countryCode"
+        ),
+        (
+            "street_address|Town|state|ZIP code|country", [:],
+            "'street_address' as address, 'Town' as city, 'state' as region, 'ZIP code' as postal, "
+                + "'country' as countryCode"
+        ),
+        (
+            "addr\tOrt\tProvince\tPLZ\tISO2", ["address": "addr"],
+            "'addr' as address, 'Ort' as city, 'Province' as region, 'PLZ' as postal, "
+                + "'ISO2' as countryCode"
+        ),
+    ])
+    func `an address in parts is asked by its parts`(
+        _ heading: String, _ parameters: [String: String], _ described: String
+    ) throws {
+        let sign = try #require(heading.first { ",;\t|".contains($0) })
+        let row = ["Place 8", "Ham", "South", "0123", "FR"].joined(separator: String(sign))
+        let (text, runner) = try geocode("\(heading)\n\(row)\n", parameters)
+
+        #expect(text.hasSuffix("parts,Place 8|Ham|South|0123,1,45.5,98.5,M\n"), "\(text)")
+        #expect(runner.messages.contains { $0.text == "columns read: " + described })
+    }
+
+    @Test func `a house number in a column of its own belongs to the street`() throws {
+        let (text, _) = try geocode(
+            "housenumber,street,city,country\n8,Place,Ham,France\n,Place 9,Ham,FR\n")
+        let lines = text.split(separator: "\n").dropFirst()
+        // A country that is no code, in a column that was not stated, narrows nothing.
+        #expect(lines.map { $0.contains("8 Place|Ham||") } == [true, false])
+        #expect(lines.map { $0.contains("Place 9|Ham||") } == [false, true])
+    }
+
+    @Test(arguments: ["query", "SingleLine", "full_address", "Address"])
+    func `a column of whole addresses is known by its usual names`(_ heading: String) throws {
+        let (text, _) = try geocode("id,\(heading)\n1,Place 8\n")
+        #expect(text.contains("Locality,long,1,45.5,98.5,M"))
+    }
+
+    @Test func `a chunk that an earlier version planned gives what that gave`() throws {
+        let old =
+            #"{"start":6,"end":14,"rowCount":1,"firstRow":1,"columnCount":1,"queryColumn":0,"#
+            + #""locator":"World","newline":"\n"}"#
+        let directory = FileManager.default.temporaryDirectory.path + "/cairn-\(UUID())"
+        try FileManager.default.createDirectory(
+            atPath: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let runner = try StageRunner(csv: Array("query\nPlace 8\n".utf8), directory: directory)
+        let outcome = try runner.run(
+            ChunkDescription(
+                pool: .locator, operation: "geocodeRows", input: Data(old.utf8), weight: 1),
+            gathered: [])
+        let blob = try #require(outcome.blob)
+        #expect(
+            String(decoding: try runner.blobs.read(blob), as: UTF8.self)
+                == "Place 8,\"Place 8.0, \"\"Land\"\"\",1,45.5,98.5,M\n")
     }
 
     @Test(arguments: [0, 1, 249, 250, 251, 1_003])
@@ -240,7 +323,8 @@ private struct StageRunner {
     }
 
     @Test(arguments: [
-        ("", "is empty"), ("a,b\n1,2\n", "no column 'query'"), ("query\n\"open\n", "never closed"),
+        ("", "is empty"), ("a,b\n1,2\n", "no column of addresses"),
+        ("query\n\"open\n", "never closed"),
     ])
     func `a file that cannot be used is refused with its reason`(
         _ csv: String, _ reason: String

@@ -2,6 +2,7 @@
 // Part of Cairn.
 
 import CairnModel
+import Dataset
 import FoundationEssentials
 import Geometry
 import Site
@@ -19,6 +20,22 @@ private struct Mirror: JobMaps {
         return try CairnJSON.decode(MapDescription.self, from: Data(Self.map.utf8))
     }
 
+    /// As many features as the number says, of two kinds.
+    private static func found(_ number: Double) -> [IdentifyResult] {
+        (0..<max(0, Int(number))).map { index in
+            IdentifyResult(
+                layerID: index, layerName: "layer, \(index)", objectID: Int64(index),
+                displayFieldName: "name", value: .string("v\(index)"),
+                attributes: Attributes([
+                    .init(name: "name", value: .string("é\(index)")),
+                    index == 0
+                        ? .init(name: "size", value: .integer(Int64(number)))
+                        : .init(name: "day", value: .date(86_400_000)),
+                    .init(name: "ratio", value: index == 0 ? .integer(2) : .real(0.5)),
+                ]), geometryType: .point, geometry: nil, distance: 0)
+        }
+    }
+
     static let map =
         #"{"name":"Small","layers":[],"rootLayers":[],"sequence":5,"#
         + #""spatialReference":{"wkid":4326}}"#
@@ -32,11 +49,13 @@ private struct Mirror: JobMaps {
         guard request.spatialReference?.wkid != 999_999 else {
             throw Failure(.invalidParameter, "sr: spatial reference 999999 is not known")
         }
+        let place = request.geometry.envelope
         return IdentifyAnswer(
             layers: [
                 IdentifyLayerResult(
-                    layerID: Int(request.geometry.envelope.minX), layerName: "\(request.geometry)",
-                    results: [], sublayerResults: [], transferLimitExceeded: false)
+                    layerID: Int(place.minX), layerName: "\(request.geometry)",
+                    results: request.layers.ids == [9] ? Self.found(place.minX) : [],
+                    sublayerResults: [], transferLimitExceeded: false)
             ],
             spatialReference: request.geometrySpatialReference ?? .wgs84,
             // A change at each second from the epoch on.
@@ -79,16 +98,19 @@ private struct Runner {
     }
 
     mutating func lines() throws -> [BatchAnswer] {
+        try blobs.read(product()).split(separator: UInt8(ascii: "\n")).map {
+            try CairnJSON.decode(BatchAnswer.self, from: Data($0))
+        }
+    }
+
+    mutating func product() throws -> BlobReference {
         let plan = ChunkDescription(pool: .work, operation: "plan", input: Data(), weight: 0)
         let planned = try run(plan, gathered: [])
         rowChunks = planned.nextStage
         let parts = try planned.nextStage.map { try run($0, gathered: []).blob }
         let last = try run(planned.laterStages[0][0], gathered: parts)
         messages = planned.messages + last.messages
-        let product = try blobs.read(try #require(last.blob))
-        return try product.split(separator: UInt8(ascii: "\n")).map {
-            try CairnJSON.decode(BatchAnswer.self, from: Data($0))
-        }
+        return try #require(last.blob)
     }
 }
 
@@ -103,6 +125,89 @@ private struct Runner {
         let settings = ["map": "Small", "extent": "0,0,10,10"].merging(parameters) { $1 }
         var runner = try Runner(input, settings, directory: directory)
         return (try runner.lines(), runner)
+    }
+
+    /// The product of a job in another form than lines, and its bytes.
+    private func joined(
+        _ input: String, _ parameters: [String: String]
+    ) throws -> (blob: BlobReference, bytes: Data, messages: [JobMessage], folder: String) {
+        let directory = FileManager.default.temporaryDirectory.path + "/cairn-\(UUID())"
+        try FileManager.default.createDirectory(
+            atPath: directory, withIntermediateDirectories: true)
+        let settings = ["map": "Small", "extent": "0,0,10,10", "layers": "all:9"]
+            .merging(parameters) { $1 }
+        var runner = try Runner(input, settings, directory: directory)
+        let blob = try runner.product()
+        return (blob, try runner.blobs.read(blob), runner.messages, directory)
+    }
+
+    @Test func `answers are joined onto the rows of a table, a row for each feature`() throws {
+        let (blob, bytes, messages, folder) = try joined(
+            "Name;X;Y\n\"a;b\";2;3\nnone;0;0\nwrong;q;1\none;1;5;surplus\n",
+            ["outputFormat": "csv"])
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+
+        #expect(blob.type == .csv)
+        #expect(
+            String(decoding: bytes, as: UTF8.self) == """
+                Name,X,Y,layerId,layerName,value,error,name_1,size,ratio,day
+                a;b,2,3,0,"layer, 0",v0,,é0,2,2,
+                a;b,2,3,1,"layer, 1",v1,,é1,,0.5,1970-01-02T00:00:00Z
+                none,0,0,,,,,,,,
+                wrong,q,1,,,,column 'x' is 'q': expected a number,,,,
+                one,1,5,0,"layer, 0",v0,,é0,1,2,
+
+                """)
+        #expect(messages.contains { $0.text == "3 of 4 queries have an answer" })
+        #expect(messages.last?.text == "5 rows of queries and features, 4 columns of features")
+    }
+
+    @Test func `answers to lines of JSON are joined onto line and id`() throws {
+        let (_, bytes, _, folder) = try joined(
+            "{\"x\":1,\"y\":2,\"id\":\"a\"}\n\n{\"x\":0,\"y\":2,\"id\":7}\n",
+            ["outputFormat": "csv"])
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        #expect(
+            String(decoding: bytes, as: UTF8.self) == """
+                line,id,layerId,layerName,value,error,name,size,ratio
+                1,a,0,"layer, 0",v0,,é0,1,2
+                3,7,,,,,,,
+
+                """)
+    }
+
+    @Test func `answers of many chunks stand behind their own rows`() throws {
+        let rows = (0..<1_203).map { "r\($0),\($0 % 3),\($0)" }
+        let (_, bytes, _, folder) = try joined(
+            (["id,x,y"] + rows).joined(separator: "\n"), ["outputFormat": "csv"])
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n").dropFirst()
+        let expected = rows.enumerated().flatMap { number, row in
+            [String](repeating: row, count: max(1, number % 3))
+        }
+        #expect(lines.count == expected.count)
+        #expect(zip(lines, expected).allSatisfy { $0.hasPrefix($1 + ",") })
+    }
+
+    @Test func `a GeoPackage has the rows at their places, as GDAL reads them`() throws {
+        let (blob, bytes, _, folder) = try joined(
+            "Name,x,y\na,2,3\nnone,0,4\nwrong,q,1\n", ["outputFormat": "gpkg"])
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        #expect(blob.type == .geoPackage)
+        let path = folder + "/product.gpkg"
+        try bytes.write(to: URL(filePath: path))
+        let layer = try #require(
+            try DatasetBuilder.importFile(path: path, into: folder + "/datasets").first)
+        #expect(layer.properties.featureCount == 4)
+        #expect(layer.properties.spatialReference.isEquivalent(to: .wgs84))
+        let types = layer.properties.fields.map { "\($0.name):\($0.type.rawValue)" }
+        for field in [
+            "Name:String", "layerId:Integer", "size:BigInteger", "ratio:Double", "day:Date",
+        ] {
+            #expect(types.contains(field), "\(types)")
+        }
+        let extent = try #require(layer.properties.extent)
+        #expect(extent == Envelope(minX: 0, minY: 3, maxX: 2, maxY: 4))
     }
 
     @Test func `every line is answered in its place, and a bad one says why`() throws {

@@ -9,7 +9,7 @@ import Testing
 /// The registry of job kinds.
 @Suite struct JobKindsTests {
     private static let kinds = JobKinds.all.map { $0.description.kind.rawValue }
-    private static let full = JobCapabilities(maps: NoMaps()) { _ in { _, _ in nil } }
+    private static let full = JobCapabilities(maps: NoMaps()) { _ in { _ in nil } }
 
     private struct NoMaps: JobMaps {
         func map(named name: MapName, at position: Int64) throws(Failure) -> MapDescription {
@@ -42,7 +42,7 @@ import Testing
     @Test func `every operation is done by one pool, with what that pool has`() {
         let lent: [WorkerPool: JobCapabilities] = [
             .work: JobCapabilities(), .identify: JobCapabilities(maps: NoMaps()),
-            .locator: JobCapabilities { _ in { _, _ in nil } },
+            .locator: JobCapabilities { _ in { _ in nil } },
         ]
         var names: [String] = []
         for pool in WorkerPool.allCases {

@@ -13,6 +13,12 @@ public protocol JobKindDefinition: SendableMetatype {
     static var description: JobKindDescription { get }
     /// The operations of its chunks; every job starts with `plan`, on `WorkerPool.work`.
     static var operations: [JobOperation] { get }
+    /// Checks a job of the kind before it is recorded: the values of `texts`, which have the
+    /// published names and forms, and the beginning of the input.
+    ///
+    /// Throws `Failure` (`invalidParameter`, `tooLarge`) where the job would fail; asked by
+    /// ``JobKinds/check(_:)`` alone.
+    static func check(_ order: JobOrder, _ texts: ParameterTexts) throws
 }
 
 /// The job kinds of this build.

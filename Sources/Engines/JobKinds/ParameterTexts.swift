@@ -18,7 +18,7 @@ public struct ParameterTexts: Hashable, Sendable {
     public init(_ given: [String: String], of kind: JobKindDescription) throws(Failure) {
         let names = kind.parameters.map(\.name)
         if let unknown = given.keys.sorted().first(where: { !names.contains($0) }) {
-            throw Self.fault(unknown, "one of \(names.sorted().joined(separator: ", "))")
+            throw Self.unknown(unknown, of: kind)
         }
         var texts = given.filter { !$0.value.allSatisfy(\.isWhitespace) }
         for parameter in kind.parameters where texts[parameter.name] == nil {
@@ -33,6 +33,59 @@ public struct ParameterTexts: Hashable, Sendable {
     }
 
     subscript(name: String) -> String? { texts[name] }
+
+    /// The failure for a name that a kind does not publish, with the published one that is nearest
+    /// to it.
+    public static func unknown(_ name: String, of kind: JobKindDescription) -> Failure {
+        let names = kind.parameters.map(\.name).sorted()
+        let near = nearest(to: name, among: names).map { "; did you mean '\($0)'?" } ?? ""
+        return fault(
+            String(name.prefix(80)), "one of \(names.joined(separator: ", "))\(near)")
+    }
+
+    /// The name with the fewest letters to change, at most a third of them; nil without one.
+    static func nearest(to text: String, among names: [String]) -> String? {
+        let wanted = Array(text.lowercased().prefix(40))
+        let found = names.map { ($0, distance(wanted, Array($0.lowercased()))) }
+            .min { $0.1 < $1.1 }
+        guard let found, found.1 <= max(1, found.0.count / 3) else { return nil }
+        return found.0
+    }
+
+    /// The letters to change, add or remove between two texts.
+    private static func distance(_ first: [Character], _ second: [Character]) -> Int {
+        var row = Array(0...second.count)
+        for (line, letter) in first.enumerated() {
+            var diagonal = row[0]
+            row[0] = line + 1
+            for (column, other) in second.enumerated() {
+                let above = row[column + 1]
+                row[column + 1] = min(
+                    diagonal + (letter == other ? 0 : 1), above + 1, row[column] + 1)
+                diagonal = above
+            }
+        }
+        return row[second.count]
+    }
+
+    /// Checks each value against the published type and choices.
+    func checkForms(of kind: JobKindDescription) throws(Failure) {
+        for parameter in kind.parameters {
+            guard let text = texts[parameter.name] else { continue }
+            switch parameter.type {
+            case .text: break
+            case .whole: _ = try whole(parameter.name)
+            case .number: _ = try numbers(parameter.name, 1...1)
+            case .flag: _ = try flag(parameter.name)
+            }
+            let choices = parameter.choices
+            guard
+                choices.isEmpty || choices.contains(where: { $0.lowercased() == text.lowercased() })
+            else {
+                throw Self.fault(parameter.name, "one of \(choices.joined(separator: ", "))")
+            }
+        }
+    }
 
     func numbers(_ name: String, _ counts: ClosedRange<Int>) throws(Failure) -> [Double]? {
         guard let text = texts[name] else { return nil }
@@ -74,25 +127,30 @@ public struct ParameterTexts: Hashable, Sendable {
         return word
     }
 
-    /// The moment as of which a job reads maps, its own where the parameter is absent, and the
-    /// sequence number of the job's submission.
-    func asOf(
-        _ name: String, of assignment: ChunkAssignment
-    ) throws(Failure) -> (asOf: AsOf, submitted: Int64) {
-        guard let submitted = assignment.submittedSequence else {
-            throw Failure(.internal, "the assignment does not say when its job was submitted")
-        }
-        guard let text = texts[name] else { return (.sequence(submitted), submitted) }
+    /// The moment as of which a job reads maps, that of its submission where the parameter is
+    /// absent.
+    func asOf(_ name: String, submitted: Int64) throws(Failure) -> AsOf {
+        guard let text = texts[name] else { return .sequence(submitted) }
         guard let moment = AsOf(parsing: text) else {
             throw Self.fault(name, "a sequence number or a time like 2026-11-21T09:30:00Z")
         }
         if case .sequence(let position) = moment, position > submitted {
             throw Self.fault(name, "0 to \(submitted), the job's own sequence number")
         }
-        return (moment, submitted)
+        return moment
     }
 
     static func fault(_ name: String, _ expected: String) -> Failure {
         Failure(.invalidParameter, "parameter '\(name)': expected \(expected)")
+    }
+}
+
+extension ChunkAssignment {
+    /// The sequence number of the job's submission; throws `internal` for an assignment without.
+    func submission() throws(Failure) -> Int64 {
+        guard let submittedSequence else {
+            throw Failure(.internal, "the assignment does not say when its job was submitted")
+        }
+        return submittedSequence
     }
 }

@@ -38,7 +38,10 @@ package struct LocatorOperations: Sendable {
     package func handlers(blobs: BlobStore) -> TaskHandlers {
         let capabilities = JobCapabilities { [shelf] name in
             let locator = try shelf.locator(named: name)
-            return { try locator.bestCandidate(for: $0, in: $1, asking: name) }
+            return { row in
+                try locator.bestCandidate(
+                    for: row.singleLine, fields: row.fields, in: row.countryCodes, asking: name)
+            }
         }
         var handlers = TaskHandlers(
             ChunkOperations.hosted(

@@ -66,8 +66,31 @@ public enum Batch: JobKindDefinition {
     private static let plan = JobOperation.files("plan") { try plan($0) }
     private static let list = JobOperation.files("list") { try list($0) }
 
+    /// Checks the file of jobs, and its jobs where the failure of one of them would end the batch:
+    /// all of a job of another kind, the parameters of a batch in the batch.
+    public static func check(_ order: JobOrder, _ texts: ParameterTexts) throws(Failure) {
+        let (_, mayFail) = try settings(texts)
+        guard let input = order.input else { return }
+        for (number, item) in try items(of: input, in: order.blobs).enumerated() where !mayFail {
+            let parameters = item.parameters ?? [:]
+            do throws(Failure) {
+                if item.kind == description.kind {
+                    _ = try settings(ParameterTexts(parameters, of: description))
+                } else {
+                    try JobKinds.check(
+                        JobOrder(
+                            kind: item.kind, parameters: parameters, input: item.input,
+                            blobs: order.blobs))
+                }
+            } catch {
+                throw Failure(error.code, "job \(number + 1) of the file: \(error.message)")
+            }
+        }
+    }
+
     private static func plan(_ context: ChunkContext) throws -> ChunkOutcome {
-        let (sideBySide, mayFail) = try settings(context.assignment.parameters)
+        let (sideBySide, mayFail) = try settings(
+            ParameterTexts(context.assignment.parameters, of: description))
         let items = try items(context)
         let subJobs = items.map { item in
             ChunkDescription(
@@ -86,9 +109,8 @@ public enum Batch: JobKindDefinition {
     }
 
     private static func settings(
-        _ parameters: [String: String]
+        _ texts: ParameterTexts
     ) throws(Failure) -> (sideBySide: Int, mayFail: Bool) {
-        let texts = try ParameterTexts(parameters, of: description)
         guard let sideBySide = try texts.whole("sideBySide"), 1...16 ~= sideBySide else {
             throw ParameterTexts.fault("sideBySide", "1 to 16")
         }

@@ -19,10 +19,7 @@ extension BatchGeocode {
                 context.report(Double(record.start) / Double(file.byteCount))
             }
         }
-        guard let columns = reader.columns else {
-            throw Failure(
-                .invalidParameter, "the CSV file is empty: expected a header row and rows")
-        }
+        guard let columns = reader.columns else { throw emptyInput }
         let header = CSVWriter.record(
             columns.output.map { Array($0.utf8) }, newline: scanner.newline)
         let input = AssembleInput(
@@ -58,8 +55,7 @@ extension BatchGeocode {
             let input = RowsInput(
                 start: marks[mark], end: next < marks.count ? marks[next] : end,
                 rowCount: rowCount, firstRow: firstRow + 1, columnCount: columns.names.count,
-                queryColumn: columns.query, countryColumn: columns.country,
-                locator: locator,
+                address: columns.address, locator: locator,
                 newline: String(decoding: scanner.newline, as: UTF8.self), form: form)
             return try geocodeRows.chunk(input, weight: rowCount)
         }
@@ -69,20 +65,13 @@ extension BatchGeocode {
 /// Columns of input and output, from the input's header.
 struct PlanColumns {
     var names: [String]
-    var query: Int
-    var country: Int?
+    var address: AddressTable
 
-    /// The input's columns, then the five results under unused names.
+    /// The input's columns, then the results under unused names.
     var output: [String] {
         var names = self.names
-        for name in ["Match_addr", "X", "Y", "Score", "Status"] {
-            var free = name
-            var number = 1
-            while names.contains(where: { $0.lowercased() == free.lowercased() }) {
-                free = "\(name)_\(number)"
-                number += 1
-            }
-            names.append(free)
+        for name in BatchGeocode.resultColumns {
+            names.append(BatchGeocode.free(name, among: names))
         }
         return names
     }
@@ -93,24 +82,7 @@ struct PlanColumns {
         guard size <= 8 << 10 else {
             throw Failure(.tooLarge, "the header row has \(size) bytes, expected at most 8192")
         }
-        query = try Self.find(parameters["query"] ?? "", "query", in: names)
-        country = try parameters["country"].map { (name) throws(Failure) in
-            try Self.find(name, "country", in: names)
-        }
-    }
-
-    /// Finds a column by its exact name, else ignoring case and surrounding spaces.
-    private static func find(
-        _ wanted: String, _ parameter: String, in names: [String]
-    ) throws(Failure) -> Int {
-        if let exact = names.firstIndex(of: wanted) { return exact }
-        func fold(_ text: String) -> String { text.lowercased().filter { $0 != " " } }
-        if let folded = names.firstIndex(where: { fold($0) == fold(wanted) }) { return folded }
-        let known = names.prefix(20).map { "'\($0.prefix(40))'" }.joined(separator: ", ")
-        throw Failure(
-            .invalidParameter,
-            "parameter '\(parameter)': the CSV file has no column '\(wanted.prefix(80))'; it has "
-                + known)
+        address = try AddressTable(names, parameters)
     }
 }
 
@@ -158,6 +130,11 @@ struct PlanReader {
         if emptyLineCount > 0 {
             messages.append(
                 JobMessage(.informative, "\(emptyLineCount) empty lines are no rows"))
+        }
+        if let columns {
+            messages.append(
+                JobMessage(
+                    .informative, "columns read: \(columns.address.described(columns.names))"))
         }
         messages.append(JobMessage(.informative, "\(rowCount) rows to geocode"))
         return messages

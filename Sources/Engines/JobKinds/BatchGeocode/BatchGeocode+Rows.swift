@@ -42,26 +42,24 @@ extension BatchGeocode {
     ) throws -> [UInt8] {
         var fields = Array(record.fields.prefix(input.columnCount))
         while fields.count < input.columnCount { fields.append([]) }
-        let text = String(decoding: fields[input.queryColumn], as: UTF8.self)
-        let country = input.countryColumn.map { String(decoding: fields[$0], as: UTF8.self) } ?? ""
-        let isBlank = text.allSatisfy(\.isWhitespace)
-        let candidate =
-            isBlank
-            ? nil
-            : try geocoder(text, country.allSatisfy(\.isWhitespace) ? [] : [trim(country)])
-        let found =
+        let candidate = try input.table.address(in: fields).flatMap { try geocoder($0) }
+        func attribute(_ name: String) -> String {
+            guard case .string(let text)? = candidate?.attributes[name] else { return "" }
+            return text
+        }
+        var found =
             candidate.map {
                 [
                     $0.address, decimal($0.location.x), decimal($0.location.y),
                     decimal($0.score), "M",
                 ]
             } ?? ["", "", "", "0", "U"]
+        // A chunk that an earlier version planned has five results.
+        if input.address != nil {
+            found.insert(contentsOf: [attribute("Addr_type"), attribute("LongLabel")], at: 1)
+        }
         fields += found.map { Array($0.utf8) }
         return CSVWriter.record(fields, newline: Array(input.newline.utf8))
-    }
-
-    private static func trim(_ text: String) -> String {
-        String(text.drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed())
     }
 
     /// The shortest decimal text that reads back as the same number; whole numbers without a point.

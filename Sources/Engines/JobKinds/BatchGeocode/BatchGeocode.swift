@@ -10,26 +10,32 @@ internal import Tables
 /// Finds the best candidate for one row, nil without a match; deterministic.
 ///
 /// Provided by locator workers: the programs of other pools do not link the locator.
-public typealias RowGeocoder =
-    @Sendable (_ singleLine: String, _ countryCodes: [String]) throws -> Candidate?
+public typealias RowGeocoder = @Sendable (_ address: RowAddress) throws -> Candidate?
 
 /// The job kind `BatchGeocode`: takes a CSV file, returns its rows with their places.
 ///
-/// Parameters: `query`, the name of the column with the whole address (default `query`); `country`,
-/// the name of a column with ISO country codes (default none); `locator` (default `World`). The
-/// output has every input row once, in order, with five more columns: `Match_addr`, `X`, `Y`
-/// (longitude and latitude, degrees), `Score` (0…100) and `Status` (`M` matched, `U` not).
+/// Parameters: `query`, the name of the column with the whole address, or `address`, `city`,
+/// `region` and `postal`, those of its parts; `countryCode`, that of ISO country codes; columns are
+/// known by their usual names where none is stated (``AddressTable``); `locator` (default `World`).
+/// The output has every input row once, in order, with ``resultColumns`` more columns: `X` and `Y`
+/// are longitude and latitude in degrees, `Score` is 0…100, `Status` `M` (matched) or `U`.
 public enum BatchGeocode: JobKindDefinition {
     /// The published description.
     public static let description = JobKindDescription(
         kind: .batchGeocode, summary: "Finds the place of the address in every row.",
         input: "CSV with a header row",
         output:
-            "the same rows with Match_addr, X, Y (longitude and latitude, degrees), Score, Status",
+            "the same rows with Match_addr, Addr_type, LongLabel, X, Y (longitude and latitude, "
+            + "degrees), Score, Status",
         outputMediaType: "text/csv",
         parameters: [
-            .text("query", "The column that holds the whole address.", "query"),
-            .text("country", "The column that holds an ISO country code."),
+            .text("query", "The column that holds the whole address."),
+            .text("address", "The column that holds street and house number."),
+            .text("city", "The column that holds the town."),
+            .text("region", "The column that holds the first-level division."),
+            .text("postal", "The column that holds the postcode."),
+            .text("countryCode", "The column that holds an ISO country code."),
+            .text("country", "The same as countryCode."),
             .text("locator", "The locator that is asked.", "World"),
         ], reads: [.locator(parameter: "locator")], inputNamesBlobs: false)
 
@@ -48,13 +54,35 @@ public enum BatchGeocode: JobKindDefinition {
         /// The number of its first row; 1 follows the header.
         var firstRow: Int
         var columnCount: Int
-        var queryColumn: Int
+        /// The columns of addresses; nil in chunks of an earlier version, which had the next two.
+        var address: AddressTable?
+        var queryColumn: Int?
         var countryColumn: Int?
         var locator: String
         /// CRLF or LF.
         var newline: String
         /// The text form of the input; nil for UTF-8 and commas.
         var form: TableForm?
+
+        /// The columns of addresses, whatever version planned the chunk.
+        var table: AddressTable {
+            address ?? AddressTable(query: queryColumn ?? 0, countryCode: countryColumn)
+        }
+    }
+
+    /// The columns of the product behind those of the input, in Esri's names.
+    static let resultColumns = [
+        "Match_addr", "Addr_type", "LongLabel", "X", "Y", "Score", "Status",
+    ]
+
+    /// A name of a column that none of `names` is, `NAME_1` where the name is taken.
+    static func free(_ name: String, among names: [String]) -> String {
+        var (free, number) = (name, 1)
+        while names.contains(where: { $0.lowercased() == free.lowercased() }) {
+            free = "\(name)_\(number)"
+            number += 1
+        }
+        return free
     }
 
     /// The input of `assemble`.
@@ -72,17 +100,29 @@ public enum BatchGeocode: JobKindDefinition {
     }
     static let assemble = JobOperation.files("assemble") { try assemble($0) }
 
+    /// Checks that the input has the columns that the parameters name.
+    public static func check(_ order: JobOrder, _ texts: ParameterTexts) throws(Failure) {
+        try checkSize(order.input)
+        guard let header = try JobOrder.header(of: try order.beginning()) else { throw emptyInput }
+        _ = try PlanColumns(header: header, parameters: texts)
+    }
+
+    static let emptyInput = Failure(
+        .invalidParameter, "the CSV file is empty: expected a header row and rows")
+
     static func openInput(_ context: ChunkContext) throws(Failure) -> MappedFile {
         guard let blob = context.assignment.jobInput else {
             throw Failure(.invalidParameter, "a BatchGeocode job needs a CSV file as its input")
         }
-        guard blob.byteCount <= maximumInputByteCount else {
-            throw Failure(
-                .tooLarge,
-                "the CSV file has \(blob.byteCount) bytes; at most \(maximumInputByteCount) are "
-                    + "taken")
-        }
+        try checkSize(blob)
         return try open(blob, context)
+    }
+
+    private static func checkSize(_ input: BlobReference?) throws(Failure) {
+        guard let input, input.byteCount > maximumInputByteCount else { return }
+        throw Failure(
+            .tooLarge,
+            "the CSV file has \(input.byteCount) bytes; at most \(maximumInputByteCount) are taken")
     }
 
     /// Opens a blob after verifying its hash, once per process.

@@ -13,6 +13,7 @@ extension BatchIdentify {
         let settings = try BatchSettings(context.assignment)
         let begin = file.copy(0..<min(64 << 10, file.byteCount))
         let format = settings.format ?? BatchFormat(firstBytes: begin)
+        try settings.checkProduct(of: format)
         var form = TableForm()
         if format == .csv {
             form = TableForm(file)
@@ -30,11 +31,12 @@ extension BatchIdentify {
             }
         }
         guard format == .jsonLines || cuts.columns != nil else {
-            throw Failure(
-                .invalidParameter, "the file is empty: expected a header row, or a line of JSON")
+            throw emptyInput
         }
         let assemble = try assemble.chunk(
-            AssembleInput(queryCount: cuts.count), weight: max(1, cuts.count / 20), gathers: true)
+            AssembleInput(
+                queryCount: cuts.count, format: format, columns: cuts.columns, form: form),
+            weight: max(1, cuts.count / 20), gathers: true)
         return ChunkOutcome(
             nextStage: try chunks(cuts, format, form, end: file.byteCount),
             laterStages: [[assemble]],

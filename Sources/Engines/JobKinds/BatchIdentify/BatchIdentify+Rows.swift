@@ -85,6 +85,8 @@ extension BatchIdentify {
         guard parts.count == context.assignment.gathered.count else {
             throw Failure(.corrupt, "a chunk of queries has no output blob")
         }
+        let settings = try BatchSettings(context.assignment)
+        if settings.product != .jsonLines { return try joined(context, input, parts, settings) }
         var (lineCount, errorCount) = (0, 0)
         for (index, part) in parts.enumerated() {
             let file = try BatchGeocode.open(part, context)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-internal import CairnModel
+public import CairnModel
 internal import FoundationEssentials
 internal import Geometry
 internal import Platform
@@ -17,7 +17,7 @@ public enum BatchIdentify: JobKindDefinition {
     public static let description = JobKindDescription(
         kind: .batchIdentify, summary: "Asks a map what is at each place.",
         input: "JSON Lines or CSV, one place on each line",
-        output: "JSON Lines, one answer on each line",
+        output: "JSON Lines, one answer on each line; or a table of places and features",
         outputMediaType: "application/jsonl",
         parameters: [
             .text("map", "The map that is asked.", isRequired: true),
@@ -32,6 +32,11 @@ public enum BatchIdentify: JobKindDefinition {
             .text("layerDefs", "WHERE clauses by layer id, a JSON object."),
             .text("at", "The sequence number or ISO 8601 time as of which the map is asked."),
             .text("format", "The form of the input.", of: ["jsonl", "csv"]),
+            .text(
+                "outputFormat",
+                "The form of the product: an answer on each line, or a row for each place and "
+                    + "feature, with the columns of the input.", BatchProduct.jsonLines.rawValue,
+                of: BatchProduct.allCases.map(\.rawValue)),
             .text("time", "A moment, or FROM,TO, as ISO 8601 or milliseconds since 1970."),
             .text(
                 "timeRelation", "Which ends of 'time' belong to it.", "overlaps",
@@ -71,6 +76,10 @@ public enum BatchIdentify: JobKindDefinition {
     /// The input of `assemble`.
     struct AssembleInput: Codable, Hashable, Sendable {
         var queryCount: Int
+        /// The form of the input; nil in chunks of an earlier version, which joined nothing.
+        var format: BatchFormat?
+        var columns: BatchColumns?
+        var form: TableForm?
     }
 
     /// Splits the file, answers its ranges of queries, concatenates the answers.
@@ -80,18 +89,38 @@ public enum BatchIdentify: JobKindDefinition {
     static let identifyRows = JobOperation.maps("identifyRows") { try identifyRows($0, $1) }
     static let assemble = JobOperation.files("assemble") { try assemble($0) }
 
+    /// Checks the parameters, and the columns of a table of places.
+    public static func check(_ order: JobOrder, _ texts: ParameterTexts) throws(Failure) {
+        let settings = try BatchSettings(texts, submitted: .max)
+        var request = IdentifyRequest.ofNothing(settings.map, .sequence(0))
+        try settings.applyForm(to: &request)
+        try checkSize(order.input)
+        let beginning = try order.beginning()
+        let format = settings.format ?? BatchFormat(firstBytes: beginning)
+        try settings.checkProduct(of: format)
+        guard format == .csv else { return }
+        guard let header = try JobOrder.header(of: beginning) else { throw emptyInput }
+        _ = try BatchColumns(header: header.fields)
+    }
+
+    static let emptyInput = Failure(
+        .invalidParameter, "the file is empty: expected a header row, or a line of JSON")
+
     static func openInput(_ context: ChunkContext) throws(Failure) -> MappedFile {
         guard let blob = context.assignment.jobInput else {
             throw Failure(
                 .invalidParameter, "a BatchIdentify job needs a file of queries as its input")
         }
-        guard blob.byteCount <= maximumInputByteCount else {
-            throw Failure(
-                .tooLarge,
-                "the file of queries has \(blob.byteCount) bytes; at most \(maximumInputByteCount) "
-                    + "are taken")
-        }
+        try checkSize(blob)
         return try BatchGeocode.open(blob, context)
+    }
+
+    private static func checkSize(_ input: BlobReference?) throws(Failure) {
+        guard let input, input.byteCount > maximumInputByteCount else { return }
+        throw Failure(
+            .tooLarge,
+            "the file of queries has \(input.byteCount) bytes; at most \(maximumInputByteCount) "
+                + "are taken")
     }
 
     /// Calls `body` with the records of a range of the file, read in pieces of 256 KiB.
@@ -131,10 +160,17 @@ struct BatchSettings {
     /// The job's own sequence number, the latest that may be queried.
     var submitted: Int64
     var format: BatchFormat?
+    var product: BatchProduct
 
     /// Reads the parameters; throws `Failure` (`invalidParameter`) naming the invalid one.
     init(_ assignment: ChunkAssignment) throws(Failure) {
-        let texts = try ParameterTexts(assignment.parameters, of: BatchIdentify.description)
+        try self.init(
+            ParameterTexts(assignment.parameters, of: BatchIdentify.description),
+            submitted: assignment.submission())
+    }
+
+    /// Reads those of a job with that sequence number; throws as ``init(_:)`` does.
+    init(_ texts: ParameterTexts, submitted: Int64) throws(Failure) {
         guard let name = texts["map"], let map = MapName(rawValue: name) else {
             throw ParameterTexts.fault("map", "the name of a map")
         }
@@ -155,7 +191,12 @@ struct BatchSettings {
         maxOffset = try texts.numbers("maxOffset", 1...1)?[0]
         definitions = [:]
         if let text = texts["layerDefs"] {
-            let named = try CairnJSON.decode([String: String].self, from: Data(text.utf8))
+            let named: [String: String]
+            do throws(Failure) {
+                named = try CairnJSON.decode([String: String].self, from: Data(text.utf8))
+            } catch {
+                throw ParameterTexts.fault("layerDefs", "a JSON object of clauses by layer number")
+            }
             for (layer, clause) in named {
                 guard let id = LayerID(layer) else {
                     throw ParameterTexts.fault("layerDefs", "layer numbers")
@@ -163,7 +204,8 @@ struct BatchSettings {
                 definitions[id] = clause
             }
         }
-        (asOf, submitted) = try texts.asOf("at", of: assignment)
+        asOf = try texts.asOf("at", submitted: submitted)
+        self.submitted = submitted
         format = nil
         if let text = texts["format"] {
             guard let known = BatchFormat(rawValue: text) else {
@@ -171,6 +213,17 @@ struct BatchSettings {
             }
             format = known
         }
+        product = try texts.word("outputFormat", of: BatchProduct.self) ?? .jsonLines
+        if product != .jsonLines, returnGeometry {
+            throw ParameterTexts.fault(
+                "returnGeometry", "false with outputFormat \(product.rawValue)")
+        }
+    }
+
+    /// Throws `invalidParameter` for a product that an input of that form does not give.
+    func checkProduct(of format: BatchFormat) throws(Failure) {
+        guard product == .geoPackage, format != .csv else { return }
+        throw ParameterTexts.fault("outputFormat", "jsonl or csv for an input of JSON Lines")
     }
 
     /// What every query has in common; throws `Failure` (`invalidParameter`) where the map has no
@@ -191,12 +244,18 @@ struct BatchSettings {
             spatialReference: reference, returnGeometry: returnGeometry,
             maxAllowableOffset: maxOffset, geometryPrecision: precision,
             layerDefinitions: definitions, at: position)
+        try applyForm(to: &request)
+        return request
+    }
+
+    /// Applies the parameters of ``IdentifyForm``; throws `invalidParameter` for those that name no
+    /// layer.
+    func applyForm(to request: inout IdentifyRequest) throws(Failure) {
         try form.apply(to: &request) { text throws(Failure) in
             guard let id = LayerID(text) else {
                 throw ParameterTexts.fault("layerTime", "layer numbers")
             }
             return id
         }
-        return request
     }
 }

@@ -56,6 +56,11 @@ public enum ExportFeatures: JobKindDefinition {
         var featureCount: Int
     }
 
+    /// Checks the parameters; the layer and its fields are known to the maps alone.
+    public static func check(_ order: JobOrder, _ texts: ParameterTexts) throws(Failure) {
+        _ = try ExportSettings(texts, submitted: .max)
+    }
+
     /// Checks the parameters, cuts the selection into runs of object ids, reads each, writes one
     /// file.
     public static let operations = [plan, cut, read, write]

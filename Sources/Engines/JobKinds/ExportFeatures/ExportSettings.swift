@@ -1,17 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-internal import CairnModel
+public import CairnModel
+internal import Expression
 internal import GDAL
 internal import Geometry
 
 /// The formats that `ExportFeatures` writes; raw values are those of its parameter `format`.
-enum ExportFormat: String, CaseIterable {
+public enum ExportFormat: String, CaseIterable, Sendable {
+    /// A GeoPackage.
     case geoPackage = "gpkg"
+    /// RFC 7946.
     case geoJSON = "geojson"
+    /// FlatGeobuf with a spatial index.
     case flatGeobuf = "fgb"
+    /// A shapefile in a ZIP archive.
     case shapefile = "shp"
+    /// CSV with a column `WKT`.
     case csv
+    /// OGC KML 2.2.
     case kml
 
     var writer: VectorWriter.Format {
@@ -26,7 +33,7 @@ enum ExportFormat: String, CaseIterable {
     }
 
     /// Of the product.
-    var mediaType: MediaType {
+    public var mediaType: MediaType {
         switch self {
         case .geoPackage: .geoPackage
         case .geoJSON: .geoJSON
@@ -38,7 +45,7 @@ enum ExportFormat: String, CaseIterable {
     }
 
     /// The ending by which GDAL knows what to write.
-    var ending: String { self == .shapefile ? ".shp.zip" : mediaType.endings[0] }
+    public var ending: String { self == .shapefile ? ".shp.zip" : mediaType.endings[0] }
 
     /// Whether the format's specification allows WGS 84 alone.
     var isGeographic: Bool { self == .geoJSON || self == .kml }
@@ -66,7 +73,13 @@ struct ExportSettings {
 
     /// Reads them; throws `Failure` (`invalidParameter`) naming the one at fault.
     init(_ assignment: ChunkAssignment) throws(Failure) {
-        let texts = try ParameterTexts(assignment.parameters, of: ExportFeatures.description)
+        try self.init(
+            ParameterTexts(assignment.parameters, of: ExportFeatures.description),
+            submitted: assignment.submission())
+    }
+
+    /// Reads those of a job with that sequence number; throws as ``init(_:)`` does.
+    init(_ texts: ParameterTexts, submitted: Int64) throws(Failure) {
         guard let map = texts["map"].flatMap({ MapName(rawValue: $0) }) else {
             throw ParameterTexts.fault("map", "the name of a map")
         }
@@ -84,11 +97,17 @@ struct ExportSettings {
         self.reference = format.isGeographic ? .wgs84 : reference
         layer = texts["layer"] ?? ""
         clause = texts["where"]
+        if let clause {
+            do throws(Failure) { _ = try WhereClause(parsing: clause) } catch {
+                throw Failure(error.code, "parameter 'where': " + error.message)
+            }
+        }
         area = try Self.area(texts)
         fields = (texts["outFields"] ?? "*").split(separator: ",").map {
             String($0.drop(while: \.isWhitespace)).trimmingSuffix(while: \.isWhitespace)
         }
-        (asOf, submitted) = try texts.asOf("at", of: assignment)
+        asOf = try texts.asOf("at", submitted: submitted)
+        self.submitted = submitted
     }
 
     private static func area(_ texts: ParameterTexts) throws(Failure) -> QuerySpatialFilter? {

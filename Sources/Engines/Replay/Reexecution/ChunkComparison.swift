@@ -103,7 +103,10 @@ public struct ChunkComparison: Sendable {
                     throw Failure(.notFound, "there was no locator '\(name)'")
                 }
                 let locator = try engine.locator(id)
-                return { try locator.bestCandidate(for: $0, in: $1, asking: name) }
+                return { row in
+                    try locator.bestCandidate(
+                        for: row.singleLine, fields: row.fields, in: row.countryCodes, asking: name)
+                }
             }
             return JobKinds.operations(with: capabilities)
                 .merging(altered(chunk)) { _, altered in altered }

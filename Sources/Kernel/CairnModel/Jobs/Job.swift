@@ -84,6 +84,49 @@ public struct JobSubmission: Hashable, Sendable, Codable {
     }
 }
 
+extension JobID {
+    /// The longest id that a client chooses.
+    public static let clientIDLimit = 64
+
+    /// The job that a submitter knows by an id of its own: the same in every process, another for
+    /// every submitter.
+    ///
+    /// Throws `Failure` (`invalidParameter`) for a text that is not 1 to 64 letters of ASCII,
+    /// digits, `-` and `_`.
+    public init(clientID text: String, of actor: String) throws(Failure) {
+        let isPlain = text.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+                true
+            default: false
+            }
+        }
+        guard isPlain, 1...Self.clientIDLimit ~= text.utf8.count else {
+            throw Failure(
+                .invalidParameter,
+                "'\(text.prefix(80))': expected 1 to \(Self.clientIDLimit) letters, digits, - and _"
+            )
+        }
+        // The namespace is a constant; the actor's length keeps the parts apart.
+        let namespace = UUID(words: (0x6361_6972_6e6a_8f62, 0x8c6c_6965_6e74_6964))
+        self.init(rawValue: namespace.named("\(actor.utf8.count)/\(actor)/\(text)"))
+    }
+}
+
+extension JobDescription {
+    /// What of a repeated submission differs from this job; nil where it is the same.
+    public func difference(
+        kind: JobKind, parameters: [String: String], input: ContentID?
+    ) -> String? {
+        if kind != self.kind { return "the kind \(self.kind.rawValue)" }
+        if input != self.input?.id { return "another input" }
+        let names = Set(parameters.keys).union(self.parameters.keys)
+        let other = names.filter { parameters[$0] != self.parameters[$0] }.min()
+        return other.map { "another value of parameter '\($0)'" }
+    }
+}
+
 /// A command to a submitted job.
 public enum JobCommand: String, Hashable, Sendable, Codable {
     /// Stop starting chunks; running ones end.

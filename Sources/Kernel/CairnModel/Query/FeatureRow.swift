@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
+public import CairnCore
 public import FoundationEssentials
 
 /// The columns and the kind of geometry of a layer's features, as a file of features states them.
@@ -50,4 +51,45 @@ public struct FeatureRow: Hashable, Sendable, Codable {
         self.wkb = wkb
         self.isOutside = isOutside
     }
+}
+
+/// The answer of a query in the form ``QueryForm/rows``: JSON Lines, the table, the rows, and
+/// whether there are more.
+public struct FeatureRows: Hashable, Sendable {
+    private struct End: Codable {
+        var isCut: Bool
+    }
+
+    /// What the rows are.
+    public var table: FeatureTable
+    /// The rows, in their order.
+    public var rows: [FeatureRow]
+    /// Whether rows were cut off.
+    public var isCut: Bool
+
+    /// Reads an answer; throws `Failure` for any other text.
+    public init(body: [UInt8]) throws(Failure) {
+        var lines = body.split(separator: UInt8(ascii: "\n"))[...]
+        guard let first = lines.popFirst(), let last = lines.popLast() else {
+            throw Failure(.internal, "the answer has no table of rows")
+        }
+        table = try CairnJSON.decode(FeatureTable.self, from: Data(first))
+        isCut = try CairnJSON.decode(End.self, from: Data(last)).isCut
+        rows = []
+        rows.reserveCapacity(lines.count)
+        for line in lines { rows.append(try CairnJSON.decode(FeatureRow.self, from: Data(line))) }
+    }
+
+    /// The first line of an answer.
+    public static func line(_ table: FeatureTable) throws(Failure) -> Data {
+        try CairnJSON.encode(table) + [UInt8(ascii: "\n")]
+    }
+
+    /// The line of a row.
+    public static func line(_ row: FeatureRow) throws(Failure) -> Data {
+        try CairnJSON.encode(row) + [UInt8(ascii: "\n")]
+    }
+
+    /// The last line of an answer.
+    public static func end(isCut: Bool) -> String { #"{"isCut":\#(isCut)}"# + "\n" }
 }

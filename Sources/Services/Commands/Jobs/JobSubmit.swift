@@ -40,6 +40,10 @@ struct JobSubmit: SiteCommand {
     var timeLimit: Int?
     @Option(help: "Keep the job's ticket in this file, for 'job watch --from'.")
     var ticket: String?
+    @Option(
+        help:
+            "Your own id of the job, 1 to 64 letters, digits, - and _: submitted again, it is the same job."
+    ) var id: String?
     @Flag(help: "Wait for its end, as 'job watch' does.") var watch = false
 
     func validate() throws {
@@ -56,7 +60,14 @@ struct JobSubmit: SiteCommand {
         // Written before the submission: whatever happens now, the ticket leads to the job.
         try file?.write(ticket)
         guard let submission = ticket.submission else { return }
-        let job = try await client.submit(submission)
+        let job: JobDescription
+        do throws(Failure) { job = try await client.submit(submission) } catch {
+            guard let id, error.code == .conflict else { throw error }
+            throw Failure(
+                .conflict,
+                "--id '\(id)' is the id of job \(submission.id), which was submitted with another "
+                    + "kind, input, limit or other parameters: choose another id for another job")
+        }
         ticket.submission = nil
         try file?.write(ticket)
         if watch {
@@ -85,8 +96,16 @@ struct JobSubmit: SiteCommand {
                 ? try BatchFile.put(path, into: blobs)
                 : try blobs.put(file: path, mediaType: MediaType(ofFile: path).rawValue)
         }
+        try JobKinds.check(
+            JobOrder(kind: kind.kind, parameters: named, input: blob, blobs: blobs))
+        let own = try id.map { text throws(Failure) in
+            do throws(Failure) { return try JobID(clientID: text, of: Session.actor ?? "") } catch {
+                throw Failure(error.code, "--id \(error.message)")
+            }
+        }
         return JobSubmission(
-            id: JobID(rawValue: .timeOrdered()), kind: kind.kind, parameters: named, input: blob,
+            id: own ?? JobID(rawValue: .timeOrdered()), kind: kind.kind, parameters: named,
+            input: blob,
             actor: Session.actor, timeLimitSeconds: timeLimit, stallLimitSeconds: stallLimit,
             priority: priority.flatMap(JobPriority.init(rawValue:)))
     }

@@ -3,6 +3,7 @@
 
 internal import CairnModel
 internal import EsriForms
+internal import FoundationEssentials
 internal import JobKinds
 
 extension JobKind {
@@ -192,6 +193,10 @@ extension Page {
         if hasInput { uploadForm(&page) }
         page.element("h2", text: hasInput ? "2. The job" : "The job")
         changeForm(href(ownPath + "/submitJob"), &page) { page in
+            // One for each form that is shown: sent again, it answers the same job.
+            let id = UUID.unguessable().uuidString.lowercased().filter { $0 != "-" }
+            page.void(
+                "input", ["type": "hidden", "name": "\(Known.clientId.name)", "value": id])
             for parameter in answer["parameters"]?.elements ?? [] {
                 guard parameter["direction"]?.text?.hasSuffix("Input") == true else { continue }
                 let isRequired = parameter["parameterType"]?.text?.hasSuffix("Required") == true

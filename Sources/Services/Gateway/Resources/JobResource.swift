@@ -120,9 +120,31 @@ enum JobResource {
         var itemID: String?
     }
 
+    /// Parameters of Esri's operation that change nothing here, and those that pages carry along.
+    private static let ignored = [
+        "f", "token", "csrf", "at", "historicMoment", "minSequence", "returnZ", "returnM",
+        "returnTrueCurves", "returnFeatureCollection", "returnColumnName", "returnMessages",
+        "context", "callback", clientID,
+    ]
+    /// Parameter with the client's own id of a job.
+    static let clientID = Known.clientId.name
+
+    /// Throws `invalidParameter` for a parameter that neither the task nor Esri's operation has,
+    /// with the nearest one of the task.
+    static func checkNames(
+        _ task: JobKindDescription, _ parameters: Parameters
+    ) throws(Failure) {
+        let known = task.parameters.map(\.name) + ignored + (task.input == nil ? [] : [input])
+        for name in parameters.names where parameters[name] != nil {
+            guard
+                !known.contains(where: { $0.isEqualIgnoringCase(name) }),
+                !name.lowercased().hasPrefix("env:")
+            else { continue }
+            throw ParameterTexts.unknown(name, of: task)
+        }
+    }
+
     /// Parses `submitJob`; throws `invalidParameter`.
-    ///
-    /// Parameters that the task does not have are ignored, as in ArcGIS.
     static func order(
         _ task: JobKindDescription, _ parameters: Parameters
     ) throws(Failure) -> Order {

@@ -17,6 +17,13 @@ enum Known {
         "minSequence", "the answer knows at least that change")
     static let timeout = Parameter.number("timeout", default: "15", "seconds, at most 60")
 
+    // MARK: Jobs
+
+    static let clientId = Parameter.text(
+        "clientId",
+        "the client's own id of the job, 1 to 64 letters, digits, - and _: sent again, it answers "
+            + "the same job")
+
     // MARK: Answers
 
     static let outFields = Parameter.text("outFields", "names with commas, * for all")

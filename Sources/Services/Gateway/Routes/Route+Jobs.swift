@@ -25,7 +25,8 @@ extension Route {
             requires: .jobs, view: .task, handler: GatewayService.task),
         Route(
             gpServer + "/{task}/submitJob", label: "jobsSubmit", "Begins a job.",
-            requires: .jobs, isChange: true, takesOther: true, view: .receipt,
+            requires: .jobs, isChange: true, asks: [Known.clientId], takesOther: true,
+            view: .receipt,
             handler: GatewayService.submit),
         Route(
             gpServer + "/{task}/jobs", label: "jobsJob",

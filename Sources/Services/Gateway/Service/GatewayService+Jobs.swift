@@ -54,14 +54,94 @@ extension GatewayService {
         let order = try JobResource.order(task, parameters)
         try caller.check(
             reading: task.services(order.parameters), pasts: task.pasts(order.parameters))
+        try JobResource.checkNames(task, parameters)
+        let clientID = parameters[Known.clientId]
+        let known = try clientID.map { text throws(Failure) in try Self.jobID(text, of: caller) }
+        // Before the input, which may have been swept since.
+        if let clientID, let known,
+            let job = try await repeated(known, clientID, task, order, backend)
+        {
+            return job
+        }
+        let input = try await input(order, of: task, backend, caller)
+        let submission = JobSubmission(
+            id: known ?? JobID(rawValue: .unguessable()), kind: task.kind,
+            parameters: order.parameters.texts, input: input, actor: caller.actor)
+        do throws(Failure) {
+            return try await record(submission, by: caller, backend)
+        } catch {
+            // Another submission of the id has arrived meanwhile.
+            guard error.code == .conflict, let clientID, let known,
+                let job = try await repeated(known, clientID, task, order, backend)
+            else { throw error }
+            return job
+        }
+    }
+
+    /// Length of a client's id from which on it is taken for a secret.
+    private static let secretLength = 32
+
+    /// The job that the caller knows by an id of its own.
+    ///
+    /// A job submitted without a token belongs to the holder of its id, so what that follows from
+    /// must not be guessed.
+    private static func jobID(
+        _ clientID: String, of caller: Caller
+    ) throws(Failure) -> JobID {
+        let name = Known.clientId.name
+        do throws(Failure) {
+            let id = try JobID(clientID: clientID, of: caller.actor)
+            guard caller.actor != Caller.anonymousActor || clientID.utf8.count >= secretLength
+            else {
+                throw Failure(
+                    .invalidParameter,
+                    "without a token the id is the key to the job: expected \(secretLength) random "
+                        + "letters and digits or more")
+            }
+            return id
+        } catch {
+            throw Failure(error.code, "parameter '\(name)': \(error.message)")
+        }
+    }
+
+    /// The job that was submitted under a client's id; nil where there is none yet.
+    ///
+    /// Throws `conflict` for an id that was used for something else.
+    private func repeated(
+        _ id: JobID, _ clientID: String, _ task: JobKindDescription, _ order: JobResource.Order,
+        _ backend: any GatewayJobs
+    ) async throws(Failure) -> JobDescription? {
+        let job: JobDescription
+        do throws(Failure) { job = try await backend.job(id) } catch {
+            guard error.code == .notFound else { throw error }
+            return nil
+        }
+        let difference = job.difference(
+            kind: task.kind, parameters: order.parameters.texts,
+            input: order.itemID.flatMap { ContentID(rawValue: $0) })
+        if let difference {
+            throw Failure(
+                .conflict,
+                "parameter '\(Known.clientId.name)': '\(clientID)' is the id of job \(id), which was "
+                    + "submitted with \(difference): choose another id for another job")
+        }
+        return job
+    }
+
+    /// The input of an order, which is checked with the parameters before anything is recorded.
+    private func input(
+        _ order: JobResource.Order, of task: JobKindDescription, _ backend: any GatewayJobs,
+        _ caller: Caller
+    ) async throws(Failure) -> BlobReference? {
         var input: BlobReference?
         if let itemID = order.itemID {
             input = try await self.input(itemID, of: task, backend, caller)
         }
-        let submission = JobSubmission(
-            id: JobID(rawValue: .unguessable()), kind: task.kind,
-            parameters: order.parameters.texts, input: input, actor: caller.actor)
-        return try await record(submission, by: caller, backend)
+        let checked = JobOrder(
+            kind: task.kind, parameters: order.parameters.texts, input: input,
+            blobs: backend.blobs)
+        try await OwnThread.run("check") { () throws(Failure) in try JobKinds.check(checked) }.get()
+        return input
     }
 
     /// The upload that is a job's input; throws the same `notFound` for content that others have

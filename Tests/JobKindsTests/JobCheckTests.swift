@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+import CairnModel
+import FoundationEssentials
+import JobKinds
+import Site
+import TestKit
+import Testing
+
+/// What is refused of a job before it is recorded.
+@Suite struct JobCheckTests {
+    private let folder = FileManager.default.temporaryDirectory.path + "/cairn-\(UUID())"
+
+    /// The sentence of the refusal; nil for a job that is in order.
+    private func refusal(
+        _ kind: JobKind, _ parameters: [String: String], input: String? = nil
+    ) throws -> String? {
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let blobs = BlobStore(directory: folder)
+        let blob = try input.map { try blobs.put(Data($0.utf8), mediaType: "text/plain") }
+        do throws(Failure) {
+            try JobKinds.check(
+                JobOrder(kind: kind, parameters: parameters, input: blob, blobs: blobs))
+            return nil
+        } catch {
+            #expect(error.code == .invalidParameter, "\(error)")
+            return error.message
+        }
+    }
+
+    @Test(arguments: [
+        ("querry", "query"), ("Locater", "locator"), ("countrycode", "countryCode"),
+    ])
+    func `an unknown parameter is refused with the nearest known one`(
+        _ given: String, _ near: String
+    ) throws {
+        let refusal = try refusal(.batchGeocode, [given: "x"], input: "query\na\n")
+        #expect(refusal?.hasPrefix("parameter '\(given)': expected one of ") == true)
+        #expect(refusal?.hasSuffix("; did you mean '\(near)'?") == true, "\(refusal ?? "")")
+    }
+
+    @Test func `a name that is like none has no nearest one`() throws {
+        let refusal = try refusal(.batchGeocode, ["color": "x"], input: "query\na\n")
+        #expect(refusal?.contains("did you mean") == false)
+    }
+
+    @Test(
+        arguments: [
+            (JobKind.batchGeocode, [:], nil, "BatchGeocode needs an input file"),
+            (.batchIdentify, ["map": "A"], nil, "BatchIdentify needs an input file"),
+            (.batch, [:], nil, "Batch needs an input file"),
+            (.exportFeatures, ["map": "A", "layer": "0"], "x", "have no input file"),
+            (.exportFeatures, ["map": "A"], nil, "parameter 'layer' is missing"),
+            (.exportFeatures, ["map": "A", "layer": "0", "format": "tiff"], nil, "'format'"),
+            (.exportFeatures, ["map": "A", "layer": "0", "sr": "x"], nil, "a whole number"),
+            (
+                .exportFeatures, ["map": "A", "layer": "0", "where": "a >"], nil,
+                "parameter 'where'"
+            ),
+            (.exportFeatures, ["map": "A", "layer": "0", "area": "1,2"], nil, "'area'"),
+            (.exportFeatures, ["map": "A", "layer": "0", "at": "then"], nil, "'at'"),
+            (.batchIdentify, ["map": "A", "tolerance": "x"], "x,y\n", "'tolerance'"),
+            (.batchIdentify, ["map": "A", "explain": "x"], "x,y\n", "true or false"),
+            (.batchIdentify, ["map": "A", "layerTime": "a:off"], "x,y\n", "layer numbers"),
+            (.batchIdentify, ["map": "A", "layerDefs": "{"], "x,y\n", "a JSON object"),
+            (.batchIdentify, ["map": "A"], "a,b\n1,2\n", "needs a column 'x'"),
+            (.batchIdentify, ["map": "A"], "", "the file is empty"),
+            (
+                .batchIdentify, ["map": "A", "outputFormat": "gpkg"], "{\"x\":1,\"y\":2}\n",
+                "JSON Lines"
+            ),
+            (
+                .batchIdentify, ["map": "A", "outputFormat": "csv", "returnGeometry": "true"],
+                "x,y\n",
+                "false with outputFormat csv"
+            ),
+            (.batchGeocode, ["query": "q"], "text\na\n", "has no column 'q'; it has 'text'"),
+            (.batchGeocode, [:], "colour,size\na,b\n", "no column of addresses"),
+            (.batchGeocode, [:], "", "the CSV file is empty"),
+            (.batchGeocode, ["query": "a", "city": "b"], "a,b\n", "without columns of its parts"),
+            (.batch, ["sideBySide": "17"], "{\"kind\":\"ExportFeatures\"}", "1 to 16"),
+            (.batch, [:], "{\"kind\":\"Nothing\"}", "there is no kind of job 'Nothing'"),
+            (
+                .batch, [:], "{\"kind\":\"ExportFeatures\",\"parameters\":{\"map\":\"A\"}}",
+                "job 1 of the file: parameter 'layer' is missing"
+            ),
+        ] as [(JobKind, [String: String], String?, String)])
+    func `a job that would fail is refused with a sentence on the cause`(
+        _ kind: JobKind, _ parameters: [String: String], _ input: String?, _ cause: String
+    ) throws {
+        let refusal = try refusal(kind, parameters, input: input)
+        #expect(refusal?.contains(cause) == true, "\(refusal ?? "nothing")")
+    }
+
+    @Test(
+        arguments: [
+            (JobKind.batchGeocode, [:], "query\n"),
+            (.batchGeocode, [:], "Adresse;Straße;PLZ;Ort\n"),
+            (.batchGeocode, ["query": "q"], "q"),
+            (.batchIdentify, ["map": "A"], "LON;LAT\n1;2\n"),
+            (.batchIdentify, ["map": "A"], "{\"x\":1}\n"),
+            (.batchIdentify, ["map": "A", "outputFormat": "gpkg", "at": "3"], "x\ty\n"),
+            (.exportFeatures, ["map": "A", "layer": "0", "where": "a > 1", "at": "9"], nil),
+            // A batch that goes on has jobs that fail.
+            (.batch, ["onFailure": "continue"], "{\"kind\":\"ExportFeatures\"}"),
+        ] as [(JobKind, [String: String], String?)])
+    func `a job that may succeed is accepted`(
+        _ kind: JobKind, _ parameters: [String: String], _ input: String?
+    ) throws {
+        #expect(try refusal(kind, parameters, input: input) == nil)
+    }
+}
