@@ -4,6 +4,7 @@
 import CairnClient
 import CairnModel
 import Foundation
+import Site
 import TestKit
 import Testing
 
@@ -52,6 +53,48 @@ import Testing
         struct Body: Decodable { var count: Int }
         let body = try await ask(site, parameters + "&returnCountOnly=true")
         return try? JSONDecoder().decode(Body.self, from: body).count
+    }
+
+    @Test func `the rows of a query are downloaded as a table, with a header where there are more`()
+        async throws
+    {
+        guard Programs.areBuilt() else { return }
+        let site = try await IdentifySite(side: Self.side)
+        func download(_ parameters: String) async throws -> (head: String, lines: [Substring]) {
+            let connection = try #require(Loopback(port: site.port))
+            let path =
+                "/arcgis/rest/services/Grid/MapServer/0/query?f=csv&outFields=*&"
+                + "orderByFields=row%20DESC&" + parameters
+            let answer: (head: String, body: String)? = await withCheckedContinuation {
+                continuation in
+                Thread.detachNewThread {
+                    connection.get(path)
+                    continuation.resume(returning: connection.wholeAnswer())
+                }
+            }
+            let (head, body) = try #require(answer)
+            return (head.lowercased(), body.split { $0.isNewline })
+        }
+        let (head, lines) = try await download("where=row%20%3E%2050")
+        let rows = try await page(site, "where=row%20%3E%2050&orderByFields=row%20DESC").features
+        #expect(head.contains("content-type: text/csv"))
+        #expect(head.contains("content-disposition: attachment; filename=\"squares.csv\""))
+        #expect(!head.contains("x-cairn-exceeded-transfer-limit"))
+        #expect(lines.first == "WKT,OBJECTID,name,row")
+        #expect(rows.count == 540 && lines.count == 541)
+        for (line, row) in zip(lines.dropFirst(), rows) {
+            let attributes = row.attributes
+            #expect(
+                line.hasSuffix(",\(attributes.OBJECTID),\(attributes.name),\(attributes.row)"))
+            #expect(line.hasPrefix("\"MULTIPOLYGON") || line.hasPrefix("\"POLYGON"))
+        }
+        let (cut, first) = try await download("where=1%3D1")
+        #expect(first.count == 2_001)
+        #expect(cut.contains("x-cairn-exceeded-transfer-limit: true"))
+        #expect(cut.contains("/jobs/gpserver/exportfeatures>; rel=\"alternate\""))
+        let left = try FileManager.default.contentsOfDirectory(
+            atPath: site.site.blobs.stagingDirectory)
+        #expect(left.isEmpty, "\(left)")
     }
 
     @Test func `a single feature has a URL`() async throws {

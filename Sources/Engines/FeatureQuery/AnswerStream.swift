@@ -16,10 +16,16 @@ struct AnswerStream {
     private var row = 0
 
     /// `head` writes the bytes before the first row.
-    init(_ part: QueryPart?, hasOnePart: Bool = false, head: () -> JSONWriter) {
+    init<Fault: Error>(
+        _ part: QueryPart?, hasOnePart: Bool = false, head: () throws(Fault) -> JSONWriter
+    ) throws(Fault) {
         self.hasOnePart = hasOnePart
         self.part = part ?? QueryPart(row: 0, byteCount: 0, totalByteCount: 0)
-        json = part.map { JSONWriter(isContinued: $0.row > 0) } ?? head()
+        if let part {
+            json = JSONWriter(isContinued: part.row > 0)
+        } else {
+            json = try head()
+        }
     }
 
     /// Marks the start of a row; rows are numbered from 0 over all parts.

@@ -13,6 +13,8 @@ struct FeatureWriter {
     private let output: OutputColumns
     private let reference: SpatialReference
     private var geometry: GeometryWriter?
+    /// Writes ``QueryForm/rows``; nil for the forms of JSON.
+    private var rows: RowWriter?
     private let isGeoJSON: Bool
     private let hasZ: Bool
     private let hasM: Bool
@@ -30,20 +32,26 @@ struct FeatureWriter {
         self.request = request
         self.layer = layer
         output = try OutputColumns(request, layer)
-        isGeoJSON = request.form != .esri
+        isGeoJSON = request.form == .geoJSON || request.form == .ogcFeatures
         reference = request.outReference ?? (isGeoJSON ? .wgs84 : layer.reference)
         hasZ = request.returnGeometry && request.returnZ && properties.hasZ
         hasM =
             request.returnGeometry && request.returnM && properties.hasM && !isGeoJSON
-        if request.returnGeometry || request.returnCentroid {
+        if request.form == .rows {
+            rows = try RowWriter(request, layer, properties)
+        } else if request.returnGeometry || request.returnCentroid {
             geometry = try GeometryWriter(
                 request, properties, to: reference, hasZ: hasZ, hasM: hasM)
         }
     }
 
     /// The bytes before the first feature.
-    func head() -> JSONWriter {
+    func head() throws(Failure) -> JSONWriter {
         var json = JSONWriter()
+        if let rows {
+            json.raw(try FeatureRows.line(rows.table))
+            return json
+        }
         guard !isGeoJSON else {
             json.openObject()
             json.member("type", "FeatureCollection")
@@ -74,6 +82,7 @@ struct FeatureWriter {
 
     /// The bytes after the last feature.
     func tail(isCut: Bool, featureCount: Int) -> String {
+        if request.form == .rows { return FeatureRows.end(isCut: isCut) }
         if request.form == .ogcFeatures { return "],\"numberReturned\":\(featureCount)}" }
         guard isCut else { return "]}" }
         let mark = #""exceededTransferLimit":true"#
@@ -82,6 +91,7 @@ struct FeatureWriter {
 
     /// Writes the reader's feature.
     mutating func append(_ reader: FeatureReader, to json: inout JSONWriter) throws(Failure) {
+        guard rows == nil else { return try appendRow(reader, to: &json) }
         if isGeoJSON {
             json.key(written: Self.start)
             if case .integer(let id) = try reader.stored(0) {
@@ -108,6 +118,15 @@ struct FeatureWriter {
         json.closeObject()
         if !isGeoJSON { try geometry?.append(reader, to: &json) }
         json.closeObject()
+    }
+
+    private mutating func appendRow(
+        _ reader: FeatureReader, to json: inout JSONWriter
+    ) throws(Failure) {
+        guard case .integer(let id) = try reader.stored(0),
+            let row = try rows?.row(reader, id)
+        else { throw Failure(.corrupt, "a feature has no object id") }
+        json.raw(try FeatureRows.line(row))
     }
 
     private func append(

@@ -28,7 +28,7 @@ extension QueryEngine {
                     + "another server, which exports them")
         }
         let run = try run(request, in: map, isCancelled)
-        var writer = try RowWriter(run)
+        var writer = try RowWriter(run.request, run.layer, run.features.base.properties)
         var filter = try run.filter()
         try run.forEachRow(&filter, from: ids.lowerBound) { reader throws(Failure) in
             guard case .integer(let id) = try reader.stored(0), id <= ids.upperBound else {
@@ -42,7 +42,7 @@ extension QueryEngine {
 }
 
 /// Reads features as rows; used from one thread.
-private struct RowWriter {
+struct RowWriter {
     let table: FeatureTable
     private let columns: [Int]
     private let transform: CoordinateTransform?
@@ -50,9 +50,9 @@ private struct RowWriter {
     private var chains = FeatureChains()
 
     /// Throws `invalidParameter` for a field or reference that is not known.
-    init(_ run: QueryRun) throws(Failure) {
-        let (request, layer) = (run.request, run.layer)
-        let properties = run.features.base.properties
+    init(
+        _ request: QueryRequest, _ layer: QueriedLayer, _ properties: LayerProperties
+    ) throws(Failure) {
         columns = try OutputColumns(request, layer).columns
         let reference = request.outReference ?? layer.reference
         let own = properties.spatialReference

@@ -247,7 +247,9 @@ struct QueryRun {
         var (rows, hasMore) = try rows(&filter, limit: limit)
         hasMore = hasMore || isCutShort
         var writer = try FeatureWriter(request, layer, try shownProperties())
-        var stream = AnswerStream(request.part, hasOnePart: hasOnePart) { writer.head() }
+        var stream = try AnswerStream(request.part, hasOnePart: hasOnePart) {
+            () throws(Failure) in try writer.head()
+        }
         let first = request.part?.row ?? 0
         var reader = FeatureReader(features)
         for (row, ordinal) in rows.enumerated().dropFirst(first) {

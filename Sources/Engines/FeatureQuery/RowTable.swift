@@ -138,6 +138,21 @@ struct RowTable {
         }.map(\.row)
     }
 
+    /// The description of the rows, which have no geometry.
+    private var table: FeatureTable {
+        FeatureTable(
+            fields: fields, geometryType: nil, spatialReference: layer.reference, hasZ: false,
+            hasM: false)
+    }
+
+    /// The object id of a row of distinct values; nil for rows without one.
+    private func id(_ values: [AttributeValue]) -> Int64? {
+        guard let column = fields.firstIndex(where: { $0.type == .objectID }),
+            case .integer(let id) = values[column]
+        else { return nil }
+        return id
+    }
+
     /// The bytes of the requested part, and the start of the next one.
     func answer(
         _ request: QueryRequest, limit: Int, hasOnePart: Bool
@@ -147,10 +162,14 @@ struct RowTable {
         let shown = rows.prefix(bound).dropFirst(request.offset)
         let hasMore = rows.count > bound
         let isGeoJSON = request.form == .geoJSON
+        let isRows = request.form == .rows
         let keys = fields.map { OutputColumns.key($0.name) }
-        var stream = AnswerStream(request.part, hasOnePart: hasOnePart) {
+        var stream = try AnswerStream(request.part, hasOnePart: hasOnePart) {
+            () throws(Failure) in
             var json = JSONWriter()
-            if isGeoJSON {
+            if isRows {
+                json.raw(try FeatureRows.line(table))
+            } else if isGeoJSON {
                 json.openObject()
                 json.member("type", "FeatureCollection")
                 json.openArray("features")
@@ -160,21 +179,29 @@ struct RowTable {
             return json
         }
         func tail(_ isCut: Bool) -> String {
+            if isRows { return FeatureRows.end(isCut: isCut) }
             guard isCut else { return "]}" }
             let mark = #""exceededTransferLimit":true"#
             return isGeoJSON ? "],\(mark),\"properties\":{\(mark)}}" : "],\(mark)}"
         }
         for (row, values) in shown.enumerated().dropFirst(request.part?.row ?? 0) {
             stream.beginRow(row)
-            stream.json.object { json in
-                if isGeoJSON {
-                    json.member("type", "Feature")
-                    json.nullMember("geometry")
-                }
-                json.member(isGeoJSON ? "properties" : "attributes") { json in
-                    for (key, value) in zip(keys, values) {
-                        json.key(written: key)
-                        json.value(value)
+            if isRows {
+                stream.json.raw(
+                    try FeatureRows.line(
+                        FeatureRow(objectID: id(values) ?? Int64(row) + 1, values: values, wkb: nil)
+                    ))
+            } else {
+                stream.json.object { json in
+                    if isGeoJSON {
+                        json.member("type", "Feature")
+                        json.nullMember("geometry")
+                    }
+                    json.member(isGeoJSON ? "properties" : "attributes") { json in
+                        for (key, value) in zip(keys, values) {
+                            json.key(written: key)
+                            json.value(value)
+                        }
                     }
                 }
             }

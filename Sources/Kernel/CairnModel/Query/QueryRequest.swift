@@ -118,6 +118,8 @@ public enum QueryForm: String, Hashable, Sendable, Codable {
     /// Positions have the axis order of the requested reference's authority, and longitude first by
     /// default; moments are ISO 8601; the last member is `numberReturned`.
     case ogcFeatures
+    /// Typed values and WKB, for files: the lines of ``FeatureRows``.
+    case rows
 }
 
 /// A geometry that features are compared with.

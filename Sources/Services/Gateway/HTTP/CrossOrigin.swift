@@ -62,7 +62,8 @@ struct CrossOrigin: Hashable, Sendable {
         "Content-Type, Authorization, X-Esri-Authorization, X-Requested-With, Last-Event-ID"
     /// Response headers that pages may read, besides those that the standard exposes.
     static let exposedHeaders =
-        "Content-Crs, ETag, Link, Retry-After, X-Cairn-Sequence, X-Cairn-Stale, X-Cairn-Missing"
+        "Content-Crs, ETag, Link, Retry-After, X-Cairn-Sequence, X-Cairn-Stale, X-Cairn-Missing, "
+        + "\(QueryFile.cutHeader), Content-Disposition"
     /// Lifetime of a preflight's result in seconds.
     static let maximumAge = "86400"
 }

@@ -3,6 +3,7 @@
 
 internal import CairnModel
 internal import EsriForms
+internal import JobKinds
 
 // Forms that query a map, and their results.
 extension Page {
@@ -66,10 +67,33 @@ extension Page {
         table(
             columns, rows.map { row in { row["attributes"]?[$0] ?? .null } }, link: featureLink,
             &page)
+        let hasMore = answer["exceededTransferLimit"]?.isTrue == true
         steps(
             previous: offset > 0 ? max(0, offset - rows.count) : nil,
-            next: answer["exceededTransferLimit"]?.isTrue == true ? offset + rows.count : nil,
-            "resultOffset", &page)
+            next: hasMore ? offset + rows.count : nil, "resultOffset", &page)
+        downloads(&page)
+    }
+
+    /// Links to the rows of the query as files, and to the job without their bound.
+    private func downloads(_ page: inout Markup) {
+        page.element("p", ["class": "steps"]) { page in
+            page.text("Download up to \(QueryRequest.recordBound) rows: ")
+            for file in QueryFile.formats {
+                let query = parameters.query(setting: [
+                    ("resultOffset", nil), ("resultRecordCount", nil), ("returnGeometry", "true"),
+                    ("f", file.name),
+                ])
+                page.link("?" + query, file.title)
+                page.text(" ")
+            }
+            page.text("· ")
+            page.link(
+                href(
+                    "\(JobResource.path)/\(JobKind.exportFeatures.rawValue)",
+                    [("map", captures.name), ("layer", "\(captures.layer)")]
+                        + (parameters["where"].map { [("where", $0)] } ?? [])),
+                "All rows, by a job")
+        }
     }
 
     /// The page of the feature with this object id; nil for the cells of other columns.

@@ -73,11 +73,21 @@ struct Parameters: Sendable {
     ///
     /// Secrets are omitted, unless the link goes back to the client that sent them.
     func query(setting name: String, to value: String?, keepsSecrets: Bool = false) -> String {
-        let left = keepsSecrets ? [name] : Self.secrets + [name]
+        query(setting: [(name, value)], keepsSecrets: keepsSecrets)
+    }
+
+    /// The query of a URL that repeats the request with several parameters replaced or omitted.
+    func query(setting changes: [(name: String, value: String?)], keepsSecrets: Bool = false)
+        -> String
+    {
+        let left = changes.map(\.name) + (keepsSecrets ? [] : Self.secrets)
         let others = entries.filter { entry in
             !left.contains { entry.name.isEqualIgnoringCase($0) }
         }
-        return (others + (value.map { [Entry(name: name, value: $0)] } ?? [])).map {
+        let set = changes.compactMap { change in
+            change.value.map { Entry(name: change.name, value: $0) }
+        }
+        return (others + set).map {
             Self.encode($0.name) + "=" + Self.encode($0.value)
         }.joined(separator: "&")
     }

@@ -1,21 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
+internal import CairnClient
 internal import CairnModel
+internal import FoundationEssentials
+internal import Site
 
 extension GatewayService {
     /// `…/{id}/query` of either service of a map.
     func queryLayer(_ call: Call) async throws(Failure) -> GatewayResponse {
         let parameters = call.parameters
-        let request = try QueryResource.request(
+        var request = try QueryResource.request(
             map: try Self.mapName(call.captures.name), layer: call.captures.layer, parameters)
+        let file = try QueryFile(parameters)
+        if file != nil { request.form = .rows }
         let answer = try await self.answer(
             request, within: try parameters.timeout(), parameters)
+        if let file { return try await response(of: file, answer, request, parameters) }
         let isGeoJSON = request.form == .geoJSON
         return GatewayResponse(
             contentType: (isGeoJSON ? "application/geo+json" : "application/json")
                 + ";charset=UTF-8",
             body: answer.body, sequence: answer.sequence, isStale: answer.isStale)
+    }
+
+    private func response(
+        of file: QueryFile, _ answer: QueryAnswer, _ request: QueryRequest,
+        _ parameters: Parameters
+    ) async throws(Failure) -> GatewayResponse {
+        let map = try await backend.map(
+            named: request.map, past: try parameters.past(), minSequence: request.minSequence)
+        let name = map?.layer(request.layer)?.name
+        let directory =
+            backend.jobs?.blobs.stagingDirectory ?? FileManager.default.temporaryDirectory.path
+        return try await OwnThread.run("query-file") { () throws(Failure) in
+            try file.response(to: answer, of: request.layer, named: name, within: directory)
+        }.get()
     }
 
     /// `…/{id}/{objectId}` of either service of a map.

@@ -4,6 +4,7 @@
 internal import CairnModel
 internal import Daemon
 internal import EsriForms
+internal import JobKinds
 internal import Site
 
 /// An HTTP request with its body already collected.
@@ -425,14 +426,15 @@ enum Format {
 
     /// The values of `f`.
     static let esri = ["json", "pjson", "html"]
-    /// The values of `f` for queries, which write GeoJSON themselves.
-    static let query = ["json", "geojson", "pjson", "html"]
+    /// The values of `f` for queries, which write GeoJSON and files themselves.
+    static let query = ["json", "geojson"] + QueryFile.formats.map(\.name) + ["pjson", "html"]
 
     /// The media type of each value.
-    static let mediaTypes: [(format: String, mediaType: String)] = [
-        ("json", OGCLinks.json), ("geojson", OGCLinks.geoJSON), ("html", OGCLinks.html),
-        ("image", "image/png"), ("image", "image/jpeg"),
-    ]
+    static let mediaTypes: [(format: String, mediaType: String)] =
+        [
+            ("json", OGCLinks.json), ("geojson", OGCLinks.geoJSON), ("html", OGCLinks.html),
+            ("image", "image/png"), ("image", "image/jpeg"),
+        ] + QueryFile.formats.map { ($0.name, $0.format.mediaType.rawValue) }
 
     init(_ text: String?, wantsPage: Bool, of formats: [String]) throws(Failure) {
         guard let text else {
