@@ -55,6 +55,7 @@ public enum VectorSources {
             let name = source.layers.count == 1 ? path : "\(path), \(layer.name)"
             var reader = FeatureReader(
                 toDegrees: try transform(layer, path), layout: layout, name: name)
+            draft.begin(layout, source: name, fields: layer.fields.map(\.name))
             try source.forEachFeature(inLayer: index) { feature in
                 reader.read(feature, into: &draft)
                 if reader.count.isMultiple(of: 1_000) { try progress(reader.count) }

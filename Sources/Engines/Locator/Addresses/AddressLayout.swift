@@ -56,6 +56,8 @@ struct AddressColumns: Sendable {
     /// Whether it ships with the program; of the layouts that fit vector features the one with the
     /// most fields wins.
     private(set) var isShipped = false
+    /// Whether its columns are known by usual headings alone, so that a country may be a name.
+    private(set) var isUsual = false
 
     /// Whether it has position columns; vector features have a geometry.
     var isTable: Bool {
@@ -75,6 +77,15 @@ struct AddressColumns: Sendable {
         var columns = try? AddressColumns(json: $0, source: "shipped")
         columns?.isShipped = true
         return columns
+    }
+
+    /// A layout of columns with usual headings.
+    init(usual columns: [AddressField: Column], separator: UInt8) {
+        name = "usual names of columns"
+        self.separator = separator
+        self.columns = columns
+        (columnCount, constants, attribution) = (nil, [:], nil)
+        (isShipped, isUsual) = (true, true)
     }
 
     /// Parses a layout; throws `Failure` (`invalidParameter`) with the source and the error.
@@ -178,7 +189,8 @@ struct AddressColumns: Sendable {
             separator: separator, hasHeading: hasHeading,
             leastColumns: hasHeading ? fields.count : columnCount ?? 0, positions: positions,
             constants: constants,
-            form: SourceForm(name: "addresses (\(name))", attribution: attribution))
+            form: SourceForm(name: "addresses (\(name))", attribution: attribution),
+            isUsual: isUsual)
         guard !hasHeading else { return layout }
         let places = [AddressField.longitude, .latitude].compactMap { layout.text($0, fields) }
         return places.allSatisfy { Double($0) != nil } ? layout : nil
@@ -196,6 +208,8 @@ struct AddressLayout {
     var constants: [AddressField: String]
     /// The form of the table in lists of sources.
     var form: SourceForm
+    /// Whether its columns are known by usual headings alone.
+    var isUsual = false
 
     /// The text of a field, empty for a missing one; nil for a row that is too short.
     func text(_ field: AddressField, _ fields: [String]) -> String? {

@@ -13,14 +13,64 @@ struct AddressReader {
     /// Counts of records by source.
     var tally = SourceTally()
     private let columns: [AddressColumns]
+    private let constants: [String]
+    /// The columns of the tables that were read.
+    private(set) var sourceColumns: [SourceColumns] = []
+    /// What a table that looks like addresses lacks; nil for any other.
+    private(set) var lack: String?
     private var path = ""
     private var lineNumber = 0
 
     /// Limit of a street or town name, in bytes.
     static let longestName = 200
 
-    /// Creates a reader of the layouts in `columns`, tried in their order.
-    init(columns: [AddressColumns]) { self.columns = columns }
+    /// Creates a reader of the layouts in `columns`, tried in their order, and of tables with usual
+    /// headings.
+    init(columns: [AddressColumns], constants: [String] = []) {
+        self.columns = columns
+        self.constants = constants
+    }
+
+    /// The layout of a table with this first line; nil for none.
+    ///
+    /// Layouts of users come first; of those of the program and the usual headings the one counts
+    /// that knows most columns.
+    private mutating func layout(firstLine line: [UInt8]) -> AddressLayout? {
+        for columns in columns where !columns.isShipped {
+            if let layout = columns.layout(firstLine: line) { return layout }
+        }
+        let shipped = columns.lazy.filter(\.isShipped).compactMap { $0.layout(firstLine: line) }
+            .first
+        // A table without headings is known by its number of columns.
+        if let shipped, !shipped.hasHeading { return shipped }
+        var best = shipped
+        lack = nil
+        for separator in [",", ";", "\t", "|"].map({ UInt8(ascii: $0) }) {
+            guard let fields = DelimitedFields.split(line, by: separator),
+                let usual = AddressColumns(
+                    usualFields: fields, separator: separator, isTable: true,
+                    constants: constants)
+            else { continue }
+            guard let layout = usual.layout(firstLine: line) else { continue }
+            guard usual.missing.isEmpty else {
+                lack = Self.lack(fields, layout, usual.missing)
+                continue
+            }
+            if layout.positions.count > best?.positions.count ?? 0 { best = layout }
+        }
+        return best
+    }
+
+    private static func lack(
+        _ fields: [String], _ layout: AddressLayout, _ missing: [AddressField]
+    ) -> String {
+        let columns = SourceColumns(
+            source: "a table of addresses", fields: fields, positions: layout.positions,
+            hasHouses: true)
+        let names = missing.map(\.rawValue).joined(separator: ", ")
+        return "\(columns.description); expected a column of \(names) too: name it in a file of "
+            + "--columns, or give --constant FIELD=TEXT"
+    }
 
     /// Reads a file if it is a table of addresses; returns whether it is one.
     ///
@@ -50,9 +100,11 @@ struct AddressReader {
             if lineNumber.isMultiple(of: 10_000) { try progress(lineNumber) }
             if line.isEmpty { continue }
             guard let layout = known else {
-                known = columns.lazy.compactMap { $0.layout(firstLine: line) }.first
+                known = self.layout(firstLine: line)
                 guard let known else { return false }
+                lack = nil
                 tally.read(as: known.form)
+                note(line, known)
                 if !known.hasHeading { take(line, known) }
                 continue
             }
@@ -61,9 +113,20 @@ struct AddressReader {
         return known != nil
     }
 
+    private mutating func note(_ line: [UInt8], _ layout: AddressLayout) {
+        guard layout.hasHeading,
+            let fields = DelimitedFields.split(line, by: layout.separator)
+        else { return }
+        sourceColumns.append(
+            SourceColumns(
+                source: path, fields: fields, positions: layout.positions,
+                hasHouses: layout.positions[.number] != nil))
+    }
+
     private mutating func take(_ line: [UInt8], _ layout: AddressLayout) {
         do {
             try use(line, layout)
+            if layout.hasHeading { sourceColumns[sourceColumns.count - 1].countStreet() }
         } catch {
             rejectedCount += 1
             guard rejected.count < LocatorBuilder.longestRejectionList else { return }
@@ -100,7 +163,8 @@ struct AddressReader {
         where text(field).utf8.count > 40 {
             throw Unusable("the \(field.rawValue) is longer than 40 bytes")
         }
-        let country = text(.country).uppercased()
+        var country = text(.country).uppercased()
+        if layout.isUsual, country.utf8.count != 2 { country = "" }
         guard country.isEmpty || country.utf8.count == 2 else {
             throw Unusable("country '\(country.prefix(20))': expected two letters")
         }

@@ -58,10 +58,10 @@ public enum LocatorBuilder {
         let layouts = try (given.compactMap(\.addresses) + AddressColumns.shipped).map {
             layout throws(Failure) in try layout.adding(constants: constants)
         }
-        var table = AddressReader(columns: layouts)
+        var table = AddressReader(columns: layouts, constants: constants)
         var draft = LocatorDraft(
             columns: layouts, areaColumns: given.compactMap(\.areas) + AreaColumns.shipped,
-            namedColumns: given.compactMap(\.named))
+            namedColumns: given.compactMap(\.named), constants: constants)
         for (number, file) in files.enumerated() {
             let name = names[number]
             let source = UInt16(number)
@@ -84,7 +84,13 @@ public enum LocatorBuilder {
                 try progress(
                     LocatorBuildProgress(step: "reading \(name), line \(line)", share: share))
             }
-            if try !table.read(file, progress: line) { try reader.read(file, progress: line) }
+            if try table.read(file, progress: line) { continue }
+            do throws(Failure) {
+                try reader.read(file, progress: line)
+            } catch {
+                guard error.code == .unreadable, let lack = table.lack else { throw error }
+                throw Failure(.unreadable, "'\(file)': \(lack)")
+            }
         }
         try reader.readWaiting { path, line throws(Failure) in
             let name = path.split(separator: "/").last ?? ""
@@ -129,7 +135,18 @@ public enum LocatorBuilder {
             areaCount: borders.areas.count, sources: tallied,
             byteCount: bytes.count, rejected: rejected,
             rejectedCount: reader.rejectedCount + table.rejectedCount + draft.rejectedCount,
-            ignoredCount: reader.gazetteer.ignoredCount)
+            ignoredCount: reader.gazetteer.ignoredCount,
+            columns: (table.sourceColumns + draft.sourceColumns).map { columns in
+                var columns = columns
+                columns.source = Self.shown(columns.source, sourceNames)
+                return columns
+            })
+    }
+
+    /// The name of a source for people: that of its path, where it has another.
+    private static func shown(_ source: String, _ names: [String: String]) -> String {
+        guard let known = names.first(where: { source.hasPrefix($0.key) }) else { return source }
+        return known.value + source.dropFirst(known.key.count)
     }
 
     /// The name of a source in the file, independent of the machine.
@@ -271,6 +288,8 @@ public struct BuiltLocator: Hashable, Sendable {
     public var rejectedCount: Int
     /// Number of records of unsupported kinds (mountains, lakes).
     public var ignoredCount: Int
+    /// The columns of its tables and layers of addresses.
+    public var columns: [SourceColumns]
 }
 
 /// An unusable line of a source.

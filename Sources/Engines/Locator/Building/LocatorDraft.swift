@@ -48,6 +48,9 @@ public struct LocatorDraft {
     }
 
     private let columns: [AddressColumns]
+    private let constants: [String]
+    /// The columns of the layers of addresses that are read.
+    private(set) var sourceColumns: [SourceColumns] = []
     var features: [Feature] = []
     /// Pending interpolations, and the numbers of houses without a street.
     var interpolations: [PendingInterpolation] = []
@@ -72,9 +75,10 @@ public struct LocatorDraft {
 
     init(
         columns: [AddressColumns], areaColumns: [AreaColumns] = [],
-        namedColumns: [NamedColumns] = []
+        namedColumns: [NamedColumns] = [], constants: [String] = []
     ) {
         self.columns = columns
+        self.constants = constants
         self.areaColumns = areaColumns
         self.namedColumns = namedColumns
     }
@@ -96,7 +100,26 @@ public struct LocatorDraft {
             // Other providers' tables have a field of this name for the street, too.
             if positions.count > best?.positions.count ?? 0 { best = layout }
         }
+        if let usual = AddressColumns(
+            usualFields: fields, separator: UInt8(ascii: ","), isTable: false,
+            constants: constants), let positions = usual.layout(fields: fields),
+            positions.count > best?.positions.count ?? 0
+        {
+            best = Layout(columns: usual, positions: positions)
+        }
         return best.map { .addresses($0) }
+    }
+
+    /// Begins a layer of a vector file, whose features are taken with that layout.
+    ///
+    /// - Parameter source: The file and layer, as ``take(_:_:source:number:text:)`` has it.
+    public mutating func begin(_ layout: LayerLayout, source: String, fields: [String]) {
+        guard case .addresses(let layout) = layout else { return }
+        let houses: [AddressField] = [.number, .leftFrom, .leftTo, .rightFrom, .rightTo]
+        sourceColumns.append(
+            SourceColumns(
+                source: source, fields: fields, positions: layout.positions,
+                hasHouses: houses.contains { layout.positions[$0] != nil }))
     }
 
     /// The layout of features with the fields street, number, suffix, city, postcode, region and
@@ -172,7 +195,8 @@ public struct LocatorDraft {
         text: (Int) -> String
     ) {
         func field(_ field: AddressField) -> String {
-            let own = layout.positions[field].map(text) ?? ""
+            var own = layout.positions[field].map(text) ?? ""
+            if field == .country, layout.columns.isUsual, own.utf8.count != 2 { own = "" }
             return own.isEmpty ? layout.columns.constants[field] ?? "" : own
         }
         do {
@@ -180,6 +204,9 @@ public struct LocatorDraft {
             feature.origin = tally.source
             feature.isApart = isApart
             features.append(feature)
+            if sourceColumns.last?.source == source {
+                sourceColumns[sourceColumns.count - 1].countStreet()
+            }
         } catch {
             reject(error.reason, source: source, number: number)
         }

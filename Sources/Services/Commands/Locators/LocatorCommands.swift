@@ -27,8 +27,9 @@ struct LocatorBuild: SiteCommand {
             World is the locator that geocode asks by default. Works with the site up or down. Sources \
             are gazetteers, tables of addresses, streets, addresses, borders or named features in any vector file that GDAL \
             reads, and extracts of OpenStreetMap. Tables and layers are known by their columns: those of BAN, BANO, OpenAddresses, \
-            TIGER/Line and of --columns files. JSON: one line with name, locator, placeCount, pointCount, \
-            streetCount, houseCount, segmentCount, areaCount, byteCount, rejectedCount, ignoredCount, rejected and sequence.
+            TIGER/Line, of --columns files, and those with usual headings (housenumber, street, postcode, town, lat, \
+            addr:street …). JSON: one line with name, locator, placeCount, pointCount, \
+            streetCount, houseCount, segmentCount, areaCount, byteCount, rejectedCount, ignoredCount, rejected, columns and sequence.
             """)
     static let makesSite = true
 
@@ -66,6 +67,7 @@ struct LocatorBuild: SiteCommand {
         var rejectedCount: Int
         var ignoredCount: Int
         var rejected: [String]
+        var columns: [SourceColumns]
         var sequence: Int64
     }
 
@@ -126,7 +128,10 @@ struct LocatorBuild: SiteCommand {
             areaCount: built.areaCount, byteCount: built.byteCount,
             rejectedCount: built.rejectedCount,
             ignoredCount: built.ignoredCount, rejected: built.rejected.map(\.description),
-            sequence: sequence)
+            columns: built.columns, sequence: sequence)
+        for warning in built.columns.compactMap(\.warning) {
+            Output.diagnose("warning: \(warning)")
+        }
         if session.output.isJSON { return try session.output.record(line) }
         var lines = [
             "locator '\(line.name)': \(line.placeCount) places, \(line.pointCount) of them points of interest, "
@@ -139,6 +144,7 @@ struct LocatorBuild: SiteCommand {
             lines.append("  \(line.rejectedCount) lines could not be used")
             lines += line.rejected.prefix(5).map { "  " + $0 }
         }
+        lines += built.columns.map { "  \($0.description)" }
         try session.output.lines(lines)
     }
 }
