@@ -44,7 +44,8 @@ import Testing
         guard Programs.areBuilt() else { return }
         let site = try await SmallSite.imported()
         defer { site.remove() }
-        try #require(try await site.run("up --detach --port \(try Loopback.freePort())").status == 0)
+        let port = try Loopback.freePort()
+        try #require(try await site.run("up --detach --port \(port)").status == 0)
         _ = try await lines(site, "map editable Small 0 on")
         let wrong = try await edit(site, "wrong", by: "user:ben")
         let later = try await edit(site, "worse", by: "user:ben")
@@ -90,7 +91,8 @@ import Testing
             other.remove()
         }
         for each in [site, other] {
-            try #require(try await each.run("up --detach --port \(try Loopback.freePort())").status == 0)
+            let port = try Loopback.freePort()
+            try #require(try await each.run("up --detach --port \(port)").status == 0)
         }
         let deleted = try #require(
             try await lines(site, "map delete Small").first?["sequence"] as? Int)
