@@ -39,9 +39,13 @@ import Testing
         #expect(text.components(separatedBy: "# TYPE cairn_process_resident_bytes ").count == 2)
         #expect(!text.contains("process=\"gateway\""))
 
+        // The page has the gateway's own metrics before its file is written.
+        try await waitUntil("the gateway's file is written") {
+            try await Programs.run(["metrics"], site: site.files.path).output
+                .contains("cairn_gateway_connections{process=\"gateway\"")
+        }
         let command = try await Programs.run(["metrics"], site: site.files.path)
         #expect(command.status == 0)
-        #expect(command.output.contains("cairn_gateway_connections{process=\"gateway\""))
         #expect(command.output.contains("cairn_log_head_sequence{process=\"logd\""))
         let one = try await Programs.run(
             ["metrics", "--process", "supervisor", "--json"], site: site.files.path)
