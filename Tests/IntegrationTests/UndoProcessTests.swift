@@ -8,7 +8,7 @@ import Site
 import TestKit
 import Testing
 
-/// A wrong edit on a running site: who made it, what it changed, and its end.
+/// A wrong edit on a running site: its actor, what it changed, and its end.
 @Suite(.serialized, .timeLimit(.minutes(4)), .processes) struct UndoProcessTests {
     private func edit(_ site: SmallSite, _ name: String, by actor: String) async throws -> Int64 {
         let client = try CairnClient(site: try Site(opening: site.path))
