@@ -92,6 +92,9 @@ import Testing
         var twice = MapRestored(copyOf: try fixture.world)
         twice.layers[1].description?.name = "towns"
         #expect(throws: Failure.self) { try fixture.run(.installMap(twice), on: copy) }
+        var blank = MapRestored(copyOf: try fixture.world)
+        blank.layers[1].description?.name = " "
+        #expect(throws: Failure.self) { try fixture.run(.installMap(blank), on: copy) }
         var lost = MapRestored(copyOf: try fixture.world)
         lost.order.removeLast()
         #expect(throws: Failure.self) { try fixture.run(.installMap(lost), on: copy) }

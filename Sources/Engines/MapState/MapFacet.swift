@@ -45,6 +45,14 @@ enum MapFacet: Hashable {
         }
     }
 
+    /// Whether others presuppose it.
+    var isFoundation: Bool {
+        switch self {
+        case .layer, .source: true
+        case .map, .place, .property, .alias, .feature, .graphic: false
+        }
+    }
+
     /// `feature 7 of layer 2`.
     var text: String {
         switch self {

@@ -38,6 +38,8 @@ public struct MapUndo: Sendable {
     private var isOutOfScope = false
     /// The last change of any feature of a layer since the first undone change.
     private var lastEdits: [LayerID: Int64] = [:]
+    /// The last undone change among them.
+    private var lastUndoneEdits: [LayerID: Int64] = [:]
 
     /// Begins before the first record of the map's stream.
     public init(of map: MapName, _ request: UndoRequest) {
@@ -89,6 +91,9 @@ public struct MapUndo: Sendable {
         undone.append(
             Undone(event: event, facets: facets, before: before, after: after, report: change))
         for facet in facets {
+            if case .feature(let layer, _) = facet {
+                lastUndoneEdits[layer] = record.globalPosition
+            }
             setBy[facet] = record.globalPosition
             facetsOfLayer[facet.layer, default: []].insert(facet)
         }
@@ -120,7 +125,7 @@ public struct MapUndo: Sendable {
         for facet in presupposed + facets.flatMap({ $0.foundations + [$0] }) {
             if let earlier = setBy[facet] { return (facet, earlier) }
         }
-        for facet in facets {
+        for facet in facets where facet.isFoundation {
             let above = (facetsOfLayer[facet.layer] ?? []).filter {
                 $0.foundations.contains(facet)
             }
@@ -320,21 +325,13 @@ public struct MapUndo: Sendable {
             }
             now.edits?.apply(changes)
             now.properties?.featureCount += countChange
-            if !hasOtherEdits(of: layer, after: change) {
+            // Without other edits, the extent is that of the features as they were.
+            if lastUndoneEdits[layer] == lastEdits[layer] {
                 now.properties?.extent = old.properties?.extent
                 now.properties?.geographicExtent = old.properties?.geographicExtent
             }
             target.layers[layer] = now
         }
-    }
-
-    /// Whether a change that is not undone edited the layer's features later.
-    private func hasOtherEdits(of layer: LayerID, after change: Undone) -> Bool {
-        let undoneEdits = undone.filter { each in
-            each.report.sequence >= change.report.sequence
-                && each.facets.contains { if case .feature(layer, _) = $0 { true } else { false } }
-        }
-        return undoneEdits.last?.report.sequence != lastEdits[layer]
     }
 
     /// What a later change left of a feature, with the fields that it did not set put back.

@@ -151,6 +151,15 @@ extension MapsState {
             throw Failure(
                 .invalidParameter, "the content of map '\(name)' does not fit: \(error.reason)")
         }
+        for layer in model.layers.values {
+            try MapDecision(model: model).checkName(layer.name, holder: layer.id)
+            guard model.depth(inside: layer.parent) <= MapLimits.groupDepth else {
+                throw Failure(
+                    .tooLarge,
+                    "layer \(layer.id) of map '\(name)' lies in more than "
+                        + "\(MapLimits.groupDepth) groups")
+            }
+        }
         return [created, .restored(content)]
     }
 
@@ -394,7 +403,7 @@ struct MapDecision {
         }
     }
 
-    private func checkName(_ name: String, holder: LayerID?) throws(Failure) {
+    func checkName(_ name: String, holder: LayerID?) throws(Failure) {
         let isPlain = name.unicodeScalars.allSatisfy { $0.value >= 32 && $0.value != 127 }
         guard !name.allSatisfy(\.isWhitespace), isPlain,
             name.utf8.count <= MapLimits.layerNameBytes
