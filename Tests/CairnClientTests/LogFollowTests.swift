@@ -258,11 +258,13 @@ extension SimulatedLog.State {
 
     @Test func `a log that was replaced by an older copy stops the follower loudly`() async {
         let world = SimulatedLog(seed: 1, start: 0)
-        for _ in 0..<10 { world.state.withLock { $0.append() } }
+        world.state.withLock { state in
+            for _ in 0..<10 { state.append() }
+            state.isQuiet = true
+        }
         var follow = LogFollow(categories: [], after: 0, outside: world.outside)
         #expect(await follow.catchUp())
         let (before, head) = world.state.withLock { state in
-            state.isQuiet = true
             state.log.removeLast(3)
             return (state.handled, state.lastHead)
         }
