@@ -10,30 +10,7 @@ import Testing
 
 /// TLS as Python's `ssl` sees it from outside, and the files it is spoken with.
 @Suite struct TLSTests {
-    // A certificate for 127.0.0.1 until 2126, its key, the same key behind a password, and another
-    // pair.
-    private static let certificate = """
-        -----BEGIN CERTIFICATE-----
-        MIIBkDCCATagAwIBAgIUR2DNkGRSHRqCj7g4RqymTljU03QwCgYIKoZIzj0EAwIw
-        FDESMBAGA1UEAwwJMTI3LjAuMC4xMCAXDTI2MTEyNjE1NTgyNFoYDzIxMjYxMTAy
-        MTU1ODI0WjAUMRIwEAYDVQQDDAkxMjcuMC4wLjEwWTATBgcqhkjOPQIBBggqhkjO
-        PQMBBwNCAAQb+CeDa2qZrIGQuqcULK3dEXP42QGSAh70olm3tqMmgl2a0w7QAQ2C
-        Ay8jCG3/IEzXuME++H+2YV7q0zKYe4Abo2QwYjAdBgNVHQ4EFgQUhy29+axEHa6L
-        1f99q1x7JSOID24wHwYDVR0jBBgwFoAUhy29+axEHa6L1f99q1x7JSOID24wDwYD
-        VR0TAQH/BAUwAwEB/zAPBgNVHREECDAGhwR/AAABMAoGCCqGSM49BAMCA0gAMEUC
-        IQCe1LlPEZJ3sQZ0gr34sN8y5/3d9OgAaFKKhBU2K6GGpgIgYi8zuUTqdhGjhNSp
-        CTqrFHR78w1cO9EzGYbEQKI4/94=
-        -----END CERTIFICATE-----
-
-        """
-    private static let key = """
-        -----BEGIN PRIVATE KEY-----
-        MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgKiHXHem9/I+qs+W2
-        PqWkuu5PgNLQUNw+pLPY+CILB2ihRANCAAQb+CeDa2qZrIGQuqcULK3dEXP42QGS
-        Ah70olm3tqMmgl2a0w7QAQ2CAy8jCG3/IEzXuME++H+2YV7q0zKYe4Ab
-        -----END PRIVATE KEY-----
-
-        """
+    // The key of `LoopbackCertificate` behind a password, and another pair.
     private static let lockedKey = """
         -----BEGIN ENCRYPTED PRIVATE KEY-----
         MIHsMFcGCSqGSIb3DQEFDTBKMCkGCSqGSIb3DQEFDDAcBAhtxL6lPYEFVQICCAAw
@@ -69,7 +46,8 @@ import Testing
 
     /// Files of these texts, which go with `site`.
     private func files(
-        in site: TestSite, certificate: String = certificate, key: String = key
+        in site: TestSite, certificate: String = LoopbackCertificate.chain,
+        key: String = LoopbackCertificate.key
     ) throws -> TLSFiles {
         let files = TLSFiles(
             certificate: site.path + "/chain.pem", key: site.path + "/key.pem")
@@ -94,11 +72,14 @@ import Testing
         let chain = "'chain.pem' cannot be read as a certificate chain in PEM"
         let key = "'key.pem' cannot be read as a private key in PEM without a password"
         #expect(reason(try files(in: site, certificate: "")).hasPrefix(chain))
-        #expect(reason(try files(in: site, certificate: Self.key)).hasPrefix(chain))
+        #expect(reason(try files(in: site, certificate: LoopbackCertificate.key)).hasPrefix(chain))
         #expect(
-            reason(try files(in: site, certificate: String(Self.certificate.dropLast(90))))
+            reason(try files(in: site, certificate: String(LoopbackCertificate.chain.dropLast(90))))
                 .hasPrefix(chain))
-        for text in ["", Self.certificate, String(Self.key.dropLast(60)), Self.lockedKey] {
+        for text in [
+            "", LoopbackCertificate.chain, String(LoopbackCertificate.key.dropLast(60)),
+            Self.lockedKey,
+        ] {
             #expect(reason(try files(in: site, key: text)).hasPrefix(key))
         }
         #expect(

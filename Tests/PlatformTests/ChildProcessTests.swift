@@ -94,14 +94,20 @@ import Testing
         var size = socklen_t(MemoryLayout<sockaddr_in>.size)
         let bound = unsafe withUnsafeMutablePointer(to: &address) { pointer in
             unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                unsafe bind(listener, $0, size) + listen(listener, 1)
+                unsafe bind(listener, $0, size) + listen(listener, 8)
                     + getsockname(listener, $0, &size)
             }
         }
         #expect(bound == 0)
         let port = UInt16(bigEndian: address.sin_port)
 
-        #expect(LoopbackPort.isTaken(port))
-        #expect(LoopbackPort.httpStatus(port: port, path: "/", milliseconds: 100) == nil)
+        for host in ["127.0.0.1", "localhost", "0.0.0.0"] {
+            let taken = LocalPort(port, host: host)
+            #expect(taken.isTaken, "\(host)")
+            #expect(taken.accepts(milliseconds: 1_000), "\(host)")
+            #expect(taken.httpStatus(path: "/", milliseconds: 100) == nil, "\(host)")
+        }
+        #expect(!LocalPort(port, host: "127.0.0.2").accepts(milliseconds: 1_000))
+        #expect(!LocalPort(port, host: "no.such.name.invalid").accepts(milliseconds: 1_000))
     }
 }

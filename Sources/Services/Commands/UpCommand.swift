@@ -30,7 +30,8 @@ struct UpCommand: SiteCommand {
         help: "Requests that each process records: off, all, or a number per second.",
         transform: RecordingRate.parse)
     var record: RecordingRate?
-    @Option(help: "A file of settings for every process; else CAIRN_CONFIG.") var config: String?
+    @Option(help: "A file of settings for every process; else CAIRN_CONFIG.", completion: .file())
+    var config: String?
     @Flag(help: "Return when everything answers, and leave the site running.") var detach = false
 
     func validate() throws {
@@ -48,13 +49,15 @@ struct UpCommand: SiteCommand {
         }
         try session.site.missLog()
         let shape = try shape()
-        if LoopbackPort.isTaken(UInt16(shape.port)) {
+        if shape.gatewayPort.isTaken {
             throw Failure(
                 .conflict, "port \(shape.port) is taken by another program: choose one with --port")
         }
         if detach {
-            try await Detached(session: session, program: program, arguments: ownArguments(shape))
-                .start()
+            try await Detached(
+                session: session, program: program, arguments: ownArguments(shape),
+                services: shape.services
+            ).start()
         } else {
             try await stay(session, shape, program: program)
         }
@@ -77,7 +80,7 @@ struct UpCommand: SiteCommand {
         for (pool, count) in pools.counts { given[pool.countSetting] = "\(count)" }
         let options = given.map { ($0.option ?? "", $1) }
         let settings = Settings(
-            Setting.up + [.port, .identifyAtOnce, .record],
+            Setting.up + [.port, .host, .tlsCertificate, .identifyAtOnce, .record],
             arguments: Dictionary(uniqueKeysWithValues: options), file: config)
         for fault in settings.faults { Output.diagnose(fault.description) }
         guard settings.faults.isEmpty else {
@@ -86,7 +89,8 @@ struct UpCommand: SiteCommand {
         let port = settings.whole(.port) ?? 6080
         guard port > 0 else { throw UsageFailure("a site's gateway needs a port from 1 to 65535") }
         return SiteShape(
-            port: port,
+            port: port, host: settings[.host] ?? "127.0.0.1",
+            isSecure: settings[.tlsCertificate] != nil,
             workerCounts: Dictionary(
                 uniqueKeysWithValues: WorkerPool.allCases.compactMap { pool in
                     settings.whole(pool.countSetting).map { (pool, $0) }
@@ -108,14 +112,16 @@ struct UpCommand: SiteCommand {
         try plans.checkExecutables()
         try await plans.checkSettings(runDirectory: session.site.runDirectory)
         let processes = try SiteProcesses(
-            plans, runDirectory: session.site.runDirectory, port: shape.port
+            plans, runDirectory: session.site.runDirectory, port: shape.port,
+            notify: NotifySocket(environment: ProcessInfo.processInfo.environment)
         ) { Output.diagnose($0) }
         try TerminationWatch.start { processes.stop() }
         do {
             try await Readiness(session: session, shape: shape).wait(for: processes)
-            processes.setReady()
             if !processes.isStopping {
-                try Announcement(port: shape.port, processes: processes.records).write(session)
+                processes.setReady()
+                try Announcement(services: shape.services, processes: processes.records)
+                    .write(session)
             }
         } catch {
             processes.stop()
@@ -204,17 +210,16 @@ struct Announcement {
         var processes: [ProcessRecord]
     }
 
-    var port: Int
+    var services: String
     var processes: [ProcessRecord]
 
     func write(_ session: Session) throws {
-        let url = "http://127.0.0.1:\(port)/arcgis/rest/services"
         if session.output.isJSON {
-            let line = Line(site: session.site.path, services: url, processes: processes)
+            let line = Line(site: session.site.path, services: services, processes: processes)
             try session.output.record(line)
         } else {
             try session.output.line(
-                "\(session.site.path) is up: \(processes.count) processes, \(url)")
+                "\(session.site.path) is up: \(processes.count) processes, \(services)")
         }
     }
 }
@@ -224,6 +229,7 @@ private struct Detached {
     let session: Session
     let program: String
     let arguments: [String]
+    let services: String
 
     func start() async throws {
         let log = session.site.runDirectory + "/up.log"
@@ -234,7 +240,7 @@ private struct Detached {
         let processID = child.processID
         while let record = try await look(processID, log: log) {
             if record.isReady {
-                try Announcement(port: record.port, processes: record.processes).write(session)
+                try Announcement(services: services, processes: record.processes).write(session)
                 return
             }
         }

@@ -3,6 +3,7 @@
 
 internal import CairnModel
 internal import FoundationEssentials
+internal import Platform
 internal import Recording
 
 /// The role of a process of a site; recorded by its name.
@@ -90,6 +91,10 @@ struct ProcessPlan: Hashable, Sendable {
 /// Number of processes of each kind in a site.
 struct SiteShape: Hashable, Sendable {
     var port = 6080
+    /// The address that the gateway listens on.
+    var host = "127.0.0.1"
+    /// Whether the gateway speaks TLS.
+    var isSecure = false
     /// Number of processes per pool; the default applies to missing pools.
     var workerCounts: [WorkerPool: Int] = [:]
     /// Whether the gateway answers identify itself where the data is local.
@@ -98,6 +103,16 @@ struct SiteShape: Hashable, Sendable {
     var recording = RecordingRate.standard
     /// The file of settings that each process reads.
     var config: String?
+
+    /// Where the gateway answers on this machine.
+    var gatewayPort: LocalPort { LocalPort(UInt16(port), host: host) }
+
+    /// The URL of the services, as this machine reaches them.
+    var services: String {
+        let host = gatewayPort.host
+        return (isSecure ? "https" : "http")
+            + "://\(host.contains(":") ? "[\(host)]" : host):\(port)/arcgis/rest/services"
+    }
 
     /// The plans for the whole site, or for some of its roles.
     func plans(

@@ -48,9 +48,12 @@ struct Readiness {
         return isGatewayHealthy ? nil : "the gateway"
     }
 
+    /// Over TLS the gateway is not asked: it listens once it can serve, and the log has answered.
     private var isGatewayHealthy: Bool {
-        LoopbackPort.httpStatus(
-            port: UInt16(shape.port), path: "/healthz", milliseconds: 1000) == 200
+        let port = shape.gatewayPort
+        return shape.isSecure
+            ? port.accepts(milliseconds: 1000)
+            : port.httpStatus(path: "/healthz", milliseconds: 1000) == 200
     }
 
     // Never inlined: the optimiser of Swift 6.3.1 crashes while splitting the coroutine of a caller

@@ -26,6 +26,7 @@ final class SiteProcesses: Sendable {
     private let plans: [ProcessPlan]
     private let recordPath: String
     private let port: Int
+    private let notify: NotifySocket?
     private let report: Report
     private let wake: WakeSignal
     private let shared = Mutex(Shared())
@@ -36,12 +37,16 @@ final class SiteProcesses: Sendable {
     ///   - plans: The processes to run.
     ///   - runDirectory: The directory of `up.json`, which is kept up to date.
     ///   - port: The gateway's port for `up.json`.
+    ///   - notify: Hears that the site answers, that it stops, and, with a watchdog, that the
+    ///     thread turns.
     ///   - report: Called on the thread for every restart and every death.
     init(
-        _ plans: [ProcessPlan], runDirectory: String, port: Int, report: @escaping Report
+        _ plans: [ProcessPlan], runDirectory: String, port: Int, notify: NotifySocket? = nil,
+        report: @escaping Report
     ) throws(PlatformError) {
         self.plans = plans
         self.port = port
+        self.notify = notify
         self.report = report
         recordPath = SiteRecord.path(runDirectory: runDirectory)
         wake = try WakeSignal()
@@ -51,9 +56,10 @@ final class SiteProcesses: Sendable {
     /// The current state of every process.
     var records: [ProcessRecord] { shared.withLock { $0.records } }
 
-    /// Records in `up.json` that the site answers.
+    /// Records in `up.json` that the site answers, and notifies the service manager.
     func setReady() {
         shared.withLock { $0.isReady = true }
+        notify?.send("READY=1")
         wake.raise()
     }
 
@@ -86,15 +92,18 @@ extension SiteProcesses {
         for plan in plans { LogFile.rotate(plan.logPath) }
         var written: SiteRecord?
         while !isStopping {
+            notify?.keepAlive()
             for index in slots.indices { slots[index].startIfDue(report) }
             publish(slots, &written)
             let due = slots.map(\.millisecondsUntilStart).min() ?? 60_000
             Waiting.forEnd(
-                of: slots.compactMap(\.watch), or: wake, milliseconds: Int(min(due, 10_000)))
+                of: slots.compactMap(\.watch), or: wake,
+                milliseconds: Int(min(due, longestWait)))
             wake.drain()
             for index in slots.indices { slots[index].look(report) }
             for plan in plans { LogFile.bound(plan.logPath, to: Self.logLimit) }
         }
+        notify?.send("STOPPING=1")
         for phase in 0...4 { stop(phase: phase, &slots, &written) }
         unlinkRecord()
         let waiting = shared.withLock { shared in
@@ -123,11 +132,17 @@ extension SiteProcesses {
             }
             Waiting.forEnd(
                 of: chosen.compactMap { slots[$0].watch }, or: wake,
-                milliseconds: Int(max(left, 200)))
+                milliseconds: Int(min(max(left, 200), longestWait)))
+            notify?.keepAlive()
             wake.drain()
             for index in chosen { slots[index].look { _ in } }
         }
         publish(slots, &written)
+    }
+
+    /// Milliseconds; a watchdog expects the thread twice as often as it bites.
+    private var longestWait: Int64 {
+        min(10_000, notify?.watchdogMilliseconds.map { Int64(max($0 / 2, 1)) } ?? 10_000)
     }
 
     private func publish(_ slots: [ProcessSlot], _ written: inout SiteRecord?) {
@@ -137,7 +152,10 @@ extension SiteProcesses {
                 pid: ProcessInfo.processInfo.processIdentifier, port: port,
                 isReady: shared.isReady, processes: shared.records)
         }
-        guard record != written, let data = try? CairnJSON.encode(record) else { return }
+        guard record != written else { return }
+        let running = record.processes.count { $0.state == .running }
+        notify?.send("STATUS=\(running) of \(record.processes.count) processes run")
+        guard let data = try? CairnJSON.encode(record) else { return }
         try? data.write(to: URL(filePath: recordPath), options: .atomic)
         written = record
     }
