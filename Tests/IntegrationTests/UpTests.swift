@@ -96,9 +96,33 @@ import Testing
         #expect(frame.status == 0, "\(frame.errors)")
         #expect(frame.output.contains("Small") && frame.output.contains("⢸"))
         #expect(try await site.run("log verify").status == 0)
+        try await completions(site)
         try await stateHash(site, at: before)
         try await changes(site, from: before)
         try await comparison(site)
+    }
+
+    /// What a shell asks for when the tabulator key is pressed behind these words.
+    private func completions(_ site: SmallSite) async throws {
+        func words(_ subcommands: [String], _ argument: String, _ typed: [String]) async throws
+            -> [Substring]
+        {
+            let line = ["cairn"] + typed + [""]
+            let outcome = try await Programs.run(
+                ["---completion"] + subcommands + ["--", argument, "\(line.count - 1)", "0"] + line,
+                site: site.path)
+            return outcome.output.split(separator: "\n")
+        }
+        #expect(try await words(["map", "hide"], "positional@0", ["map", "hide"]) == ["Small"])
+        #expect(
+            try await words(["map", "hide"], "positional@1", ["map", "hide", "Small"]).sorted()
+                == ["points", "squares"])
+        #expect(try await words(["map", "hide"], "positional@1", ["map", "hide", "Other"]) == [])
+        #expect(try await words(["identify"], "--map", ["identify", "--map"]) == ["Small"])
+        #expect(
+            try await words(
+                ["map", "hide"], "positional@0", ["map", "hide", "--site", site.folder]) == [],
+            "another site is asked")
     }
 
     /// Earlier requests are re-executed, and the past is replayed on another site.

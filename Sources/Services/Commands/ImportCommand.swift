@@ -23,8 +23,9 @@ struct ImportCommand: SiteCommand {
     static let makesSite = true
 
     @OptionGroup var common: CommonOptions
-    @Argument(help: "Files, or directories that are data sources.") var paths: [String]
-    @Option(help: "The map.", transform: Reading.mapName) var map: MapName
+    @Argument(help: "Files, or directories that are data sources.", completion: .file())
+    var paths: [String]
+    @Option(help: "The map.", completion: .maps, transform: Reading.mapName) var map: MapName
     @Option(help: "The group the layers go into; the top level otherwise.") var into: String?
     @Option(help: "The layer's name, when there is one layer to import.") var name: String?
     @Option(

@@ -9,7 +9,8 @@ internal import Site
 
 /// Options of every command.
 struct CommonOptions: ParsableArguments {
-    @Option(help: "The site's directory; CAIRN_SITE otherwise.") var site: String?
+    @Option(help: "The site's directory; CAIRN_SITE otherwise.", completion: .directory)
+    var site: String?
     @Flag(help: "Write JSON Lines for programs.") var json = false
 
     /// The given directory; throws `Failure` (`invalidParameter`) without one.

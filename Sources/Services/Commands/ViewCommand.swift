@@ -20,7 +20,8 @@ struct ViewCommand: SiteCommand {
             """)
 
     @OptionGroup var common: CommonOptions
-    @Argument(help: "The map; by default the first one.", transform: Reading.mapName)
+    @Argument(
+        help: "The map; by default the first one.", completion: .maps, transform: Reading.mapName)
     var map: MapName?
     @Option(help: "Show it as of this sequence number or time.", transform: Reading.asOf)
     var at: AsOf?

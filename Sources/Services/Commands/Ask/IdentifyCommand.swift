@@ -29,7 +29,7 @@ struct IdentifyCommand: SiteCommand {
             """)
 
     @OptionGroup var common: CommonOptions
-    @Option(help: "The map.", transform: Reading.mapName) var map: MapName
+    @Option(help: "The map.", completion: .maps, transform: Reading.mapName) var map: MapName
     @Option(name: [.customLong("point"), .customLong("at-point")], help: "A position, 'x,y'.")
     var point: String?
     @Option(

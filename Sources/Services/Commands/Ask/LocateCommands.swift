@@ -14,7 +14,7 @@ struct GeocodeCommand: SiteCommand {
 
     @OptionGroup var common: CommonOptions
     @Argument(help: "The place or address, in one line.") var text: String
-    @Option(help: "The locator.") var locator = "World"
+    @Option(help: "The locator.", completion: .locators) var locator = "World"
     @Option(help: "Maximum number of candidates, 1 to 50.") var max = 10
     @Option(help: "Only in these countries: comma-separated ISO codes.") var country: String?
     @Option(help: "Only inside 'xmin,ymin,xmax,ymax'.") var extent: String?
@@ -83,7 +83,7 @@ struct SuggestCommand: SiteCommand {
 
     @OptionGroup var common: CommonOptions
     @Argument(help: "The text typed so far.") var text: String
-    @Option(help: "The locator.") var locator = "World"
+    @Option(help: "The locator.", completion: .locators) var locator = "World"
     @Option(help: "Maximum number of suggestions, 1 to 15.") var max = 5
     @Option(help: "Only in these countries: comma-separated ISO codes.") var country: String?
     @Option(help: "Prefer results near 'longitude,latitude'.") var near: String?
@@ -122,7 +122,7 @@ struct ReverseCommand: SiteCommand {
 
     @OptionGroup var common: CommonOptions
     @Argument(help: "The position, 'longitude,latitude', WGS 84.") var location: String
-    @Option(help: "The locator.") var locator = "World"
+    @Option(help: "The locator.", completion: .locators) var locator = "World"
     @Option(help: "Maximum distance of the place in metres.", transform: Reading.number)
     var distance = 50_000.0
     @Option(help: "The language to show names in: de, ger or pt-BR.") var language: String?

@@ -28,8 +28,12 @@ struct JobSubmit: SiteCommand {
                 """)
 
     @OptionGroup var common: CommonOptions
-    @Argument(help: "The kind.", transform: Reading.jobKind) var kind: JobKindDescription
-    @Option(help: "The job's input file, which is stored in the site.") var input: String?
+    @Argument(
+        help: "The kind.", completion: .list(JobKindDescription.all.map(\.kind.rawValue)),
+        transform: Reading.jobKind)
+    var kind: JobKindDescription
+    @Option(help: "The job's input file, which is stored in the site.", completion: .file())
+    var input: String?
     @Option(
         name: .customLong("param"), parsing: .singleValue,
         help: "A parameter, 'name=value'. May be repeated.") var parameters: [String] = []

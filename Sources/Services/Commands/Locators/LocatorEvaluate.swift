@@ -25,7 +25,7 @@ struct LocatorEvaluate: SiteCommand {
 
     @OptionGroup var common: CommonOptions
     @Argument(help: "The file of cases.") var cases: String
-    @Option(help: "The locator's name.") var locator = "World"
+    @Option(help: "The locator's name.", completion: .locators) var locator = "World"
     @Flag(help: "Also list the cases that failed, and what came first.") var failed = false
 
     struct FailedLine: Encodable {

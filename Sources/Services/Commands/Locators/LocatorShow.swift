@@ -18,7 +18,7 @@ struct LocatorShow: SiteCommand {
             """)
 
     @OptionGroup var common: CommonOptions
-    @Argument(help: "The locator's name.") var name = "World"
+    @Argument(help: "The locator's name.", completion: .locators) var name = "World"
 
     struct Line: Encodable {
         var name: String

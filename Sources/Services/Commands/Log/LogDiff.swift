@@ -20,7 +20,7 @@ struct LogDiff: SiteCommand {
     @OptionGroup var common: CommonOptions
     @Argument(help: "The first moment.", transform: Reading.asOf) var first: AsOf
     @Argument(help: "The second moment.", transform: Reading.asOf) var second: AsOf
-    @Option(help: "Only this map.", transform: Reading.mapName) var map: MapName?
+    @Option(help: "Only this map.", completion: .maps, transform: Reading.mapName) var map: MapName?
     @Option(help: "Only this job.", transform: Reading.jobID) var job: JobID?
     @Flag(help: "Jobs too.") var jobs = false
 

@@ -26,7 +26,8 @@ struct ReplayCommand: SiteCommand {
             """)
 
     @OptionGroup var common: CommonOptions
-    @Option(help: "Show the states of this map.", transform: Reading.mapName) var map: MapName?
+    @Option(help: "Show the states of this map.", completion: .maps, transform: Reading.mapName)
+    var map: MapName?
     @Option(help: "Show the states of this job.", transform: Reading.jobID) var job: JobID?
     @Flag(help: "Compare recorded answers with those of this build.") var compare = false
     @Option(help: "With --compare, a file or directory of recorded requests; else the site's.")

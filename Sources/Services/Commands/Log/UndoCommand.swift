@@ -22,7 +22,7 @@ struct UndoCommand: SiteCommand {
     var events: ClosedRange<Int64>
     @Option(
         help: "The map; by default the one that the first event changed.",
-        transform: Reading.mapName)
+        completion: .maps, transform: Reading.mapName)
     var map: MapName?
     @Option(name: .customLong("by"), help: "Only what this user changed.") var actor: String?
     @Flag(help: "Undo later changes that build on these too.") var also = false

@@ -55,7 +55,7 @@ struct MapAddGroup: MapChange {
 
     @OptionGroup var common: CommonOptions
     @OptionGroup var place: PlaceOptions
-    @Argument(help: "The map.", transform: Reading.mapName) var map: MapName
+    @Argument(help: "The map.", completion: .maps, transform: Reading.mapName) var map: MapName
     @Argument(help: "The group's name.") var name: String
 
     func command(on map: MapDescription) throws -> MapCommand {
@@ -70,7 +70,7 @@ struct MapAddLayer: MapChange {
 
     @OptionGroup var common: CommonOptions
     @OptionGroup var place: PlaceOptions
-    @Argument(help: "The map.", transform: Reading.mapName) var map: MapName
+    @Argument(help: "The map.", completion: .maps, transform: Reading.mapName) var map: MapName
     @Argument(help: "The layer's name.") var name: String
     @Argument(help: "The dataset: 64 hexadecimal digits.", transform: Reading.contentID)
     var dataset: ContentID
@@ -90,8 +90,8 @@ struct MapMove: MapChange {
 
     @OptionGroup var common: CommonOptions
     @OptionGroup var place: PlaceOptions
-    @Argument(help: "The map.", transform: Reading.mapName) var map: MapName
-    @Argument(help: "The layer or group.") var layer: String
+    @Argument(help: "The map.", completion: .maps, transform: Reading.mapName) var map: MapName
+    @Argument(help: "The layer or group.", completion: .layers) var layer: String
 
     func command(on map: MapDescription) throws -> MapCommand {
         let id = try map.layer(named: layer).id
@@ -104,8 +104,8 @@ struct MapRemove: MapChange {
         commandName: "remove", abstract: "Remove a layer, or a group with its members.")
 
     @OptionGroup var common: CommonOptions
-    @Argument(help: "The map.", transform: Reading.mapName) var map: MapName
-    @Argument(help: "The layer or group.") var layer: String
+    @Argument(help: "The map.", completion: .maps, transform: Reading.mapName) var map: MapName
+    @Argument(help: "The layer or group.", completion: .layers) var layer: String
 
     func command(on map: MapDescription) throws -> MapCommand {
         .removeLayer(layer: try map.layer(named: layer).id)
@@ -117,8 +117,8 @@ struct MapRename: MapChange {
         commandName: "rename", abstract: "Give a layer or group another name.")
 
     @OptionGroup var common: CommonOptions
-    @Argument(help: "The map.", transform: Reading.mapName) var map: MapName
-    @Argument(help: "The layer or group.") var layer: String
+    @Argument(help: "The map.", completion: .maps, transform: Reading.mapName) var map: MapName
+    @Argument(help: "The layer or group.", completion: .layers) var layer: String
     @Argument(help: "Its new name, unique in the map.") var name: String
 
     func command(on map: MapDescription) throws -> MapCommand {
@@ -131,8 +131,8 @@ struct MapShowLayer: MapChange {
         commandName: "show-layer", abstract: "Turn a layer or group on.")
 
     @OptionGroup var common: CommonOptions
-    @Argument(help: "The map.", transform: Reading.mapName) var map: MapName
-    @Argument(help: "The layer or group.") var layer: String
+    @Argument(help: "The map.", completion: .maps, transform: Reading.mapName) var map: MapName
+    @Argument(help: "The layer or group.", completion: .layers) var layer: String
 
     func command(on map: MapDescription) throws -> MapCommand {
         .setVisibility(layer: try map.layer(named: layer).id, isVisible: true)
@@ -144,8 +144,8 @@ struct MapHide: MapChange {
         commandName: "hide", abstract: "Turn a layer or group off.")
 
     @OptionGroup var common: CommonOptions
-    @Argument(help: "The map.", transform: Reading.mapName) var map: MapName
-    @Argument(help: "The layer or group.") var layer: String
+    @Argument(help: "The map.", completion: .maps, transform: Reading.mapName) var map: MapName
+    @Argument(help: "The layer or group.", completion: .layers) var layer: String
 
     func command(on map: MapDescription) throws -> MapCommand {
         .setVisibility(layer: try map.layer(named: layer).id, isVisible: false)
@@ -157,8 +157,8 @@ struct MapVisibility: MapChange {
         commandName: "visibility", abstract: "Turn a layer or group on or off.")
 
     @OptionGroup var common: CommonOptions
-    @Argument(help: "The map.", transform: Reading.mapName) var map: MapName
-    @Argument(help: "The layer or group.") var layer: String
+    @Argument(help: "The map.", completion: .maps, transform: Reading.mapName) var map: MapName
+    @Argument(help: "The layer or group.", completion: .layers) var layer: String
     @Argument(help: "on or off.") var value: Switch
 
     func command(on map: MapDescription) throws -> MapCommand {
@@ -172,8 +172,8 @@ struct MapScale: MapChange {
         discussion: "Denominators; 0 is no limit. Without options both limits are lifted.")
 
     @OptionGroup var common: CommonOptions
-    @Argument(help: "The map.", transform: Reading.mapName) var map: MapName
-    @Argument(help: "The layer or group.") var layer: String
+    @Argument(help: "The map.", completion: .maps, transform: Reading.mapName) var map: MapName
+    @Argument(help: "The layer or group.", completion: .layers) var layer: String
     @Option(
         help: "The zoomed-out limit: drawn at this scale and closer.", transform: Reading.number)
     var min = 0.0
@@ -199,8 +199,8 @@ struct MapDefinition: MapChange {
         commandName: "definition", abstract: "Limit a layer's features by a WHERE clause.")
 
     @OptionGroup var common: CommonOptions
-    @Argument(help: "The map.", transform: Reading.mapName) var map: MapName
-    @Argument(help: "The layer.") var layer: String
+    @Argument(help: "The map.", completion: .maps, transform: Reading.mapName) var map: MapName
+    @Argument(help: "The layer.", completion: .layers) var layer: String
     @Argument(help: "The WHERE clause; without it the limit is lifted.") var expression: String?
 
     func command(on map: MapDescription) throws -> MapCommand {
@@ -214,8 +214,8 @@ struct MapDisplayField: MapChange {
         commandName: "display-field", abstract: "Choose the field shown for a feature.")
 
     @OptionGroup var common: CommonOptions
-    @Argument(help: "The map.", transform: Reading.mapName) var map: MapName
-    @Argument(help: "The layer.") var layer: String
+    @Argument(help: "The map.", completion: .maps, transform: Reading.mapName) var map: MapName
+    @Argument(help: "The layer.", completion: .layers) var layer: String
     @Argument(help: "The field; without it the default is used again.") var field: String?
 
     func command(on map: MapDescription) throws -> MapCommand {
@@ -228,8 +228,8 @@ struct MapRetry: MapChange {
         commandName: "retry", abstract: "Load a layer again after a failure.")
 
     @OptionGroup var common: CommonOptions
-    @Argument(help: "The map.", transform: Reading.mapName) var map: MapName
-    @Argument(help: "The layer.") var layer: String
+    @Argument(help: "The map.", completion: .maps, transform: Reading.mapName) var map: MapName
+    @Argument(help: "The layer.", completion: .layers) var layer: String
 
     func command(on map: MapDescription) throws -> MapCommand {
         .retryLoad(layer: try map.layer(named: layer).id)
@@ -241,8 +241,8 @@ struct MapSetSource: MapChange {
         commandName: "set-source", abstract: "Give a layer another dataset or raster of the site.")
 
     @OptionGroup var common: CommonOptions
-    @Argument(help: "The map.", transform: Reading.mapName) var map: MapName
-    @Argument(help: "The layer.") var layer: String
+    @Argument(help: "The map.", completion: .maps, transform: Reading.mapName) var map: MapName
+    @Argument(help: "The layer.", completion: .layers) var layer: String
     @Argument(help: "The dataset: 64 hexadecimal digits.", transform: Reading.contentID)
     var dataset: ContentID
     @Flag(help: "The digits name a raster.") var raster = false

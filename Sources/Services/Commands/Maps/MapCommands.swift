@@ -53,7 +53,7 @@ struct MapShow: SiteCommand {
         commandName: "show", abstract: "Show a map and its layers, top layer first.")
 
     @OptionGroup var common: CommonOptions
-    @Argument(help: "The map.", transform: Reading.mapName) var map: MapName
+    @Argument(help: "The map.", completion: .maps, transform: Reading.mapName) var map: MapName
     @Option(help: "As of this sequence number or time.", transform: Reading.asOf) var at: AsOf?
 
     func perform(_ session: Session) async throws {

@@ -13,7 +13,7 @@ struct MapAddGraphics: MapChange {
 
     @OptionGroup var common: CommonOptions
     @OptionGroup var place: PlaceOptions
-    @Argument(help: "The map.", transform: Reading.mapName) var map: MapName
+    @Argument(help: "The map.", completion: .maps, transform: Reading.mapName) var map: MapName
     @Argument(help: "The layer's name.") var name: String
     @Option(help: "The spatial reference of the graphics; by default the map's.") var sr: Int?
 
@@ -36,8 +36,8 @@ struct MapDraw: MapChange {
             """)
 
     @OptionGroup var common: CommonOptions
-    @Argument(help: "The map.", transform: Reading.mapName) var map: MapName
-    @Argument(help: "The graphics layer.") var layer: String
+    @Argument(help: "The map.", completion: .maps, transform: Reading.mapName) var map: MapName
+    @Argument(help: "The graphics layer.", completion: .layers) var layer: String
     @Argument(help: "The geometry.") var geometry: String
     @OptionGroup var look: GraphicOptions
 
@@ -54,8 +54,8 @@ struct MapRedraw: MapChange {
         commandName: "redraw", abstract: "Change a graphic: what is not given stays.")
 
     @OptionGroup var common: CommonOptions
-    @Argument(help: "The map.", transform: Reading.mapName) var map: MapName
-    @Argument(help: "The graphics layer.") var layer: String
+    @Argument(help: "The map.", completion: .maps, transform: Reading.mapName) var map: MapName
+    @Argument(help: "The graphics layer.", completion: .layers) var layer: String
     @Argument(help: "The graphic's number.") var graphic: Int64
     @Option(help: "Its new geometry, as 'draw' takes it.") var geometry: String?
     @OptionGroup var look: GraphicOptions
@@ -74,8 +74,8 @@ struct MapErase: MapChange {
         commandName: "erase", abstract: "Remove a graphic, or all of a layer.")
 
     @OptionGroup var common: CommonOptions
-    @Argument(help: "The map.", transform: Reading.mapName) var map: MapName
-    @Argument(help: "The graphics layer.") var layer: String
+    @Argument(help: "The map.", completion: .maps, transform: Reading.mapName) var map: MapName
+    @Argument(help: "The graphics layer.", completion: .layers) var layer: String
     @Argument(help: "The graphic's number.") var graphic: Int64?
     @Flag(help: "Remove every graphic of the layer.") var all = false
 

@@ -13,8 +13,8 @@ struct MapTime: MapChange {
         commandName: "time", abstract: "Set the time fields of a layer.")
 
     @OptionGroup var common: CommonOptions
-    @Argument(help: "The map.", transform: Reading.mapName) var map: MapName
-    @Argument(help: "The layer.") var layer: String
+    @Argument(help: "The map.", completion: .maps, transform: Reading.mapName) var map: MapName
+    @Argument(help: "The layer.", completion: .layers) var layer: String
     @Argument(help: "The date field of the start; without it the layer is without time.")
     var start: String?
     @Argument(help: "The date field of the end; without it features are instants.")
@@ -36,8 +36,8 @@ struct MapDrawing: MapChange {
             """)
 
     @OptionGroup var common: CommonOptions
-    @Argument(help: "The map.", transform: Reading.mapName) var map: MapName
-    @Argument(help: "The layer.") var layer: String
+    @Argument(help: "The map.", completion: .maps, transform: Reading.mapName) var map: MapName
+    @Argument(help: "The layer.", completion: .layers) var layer: String
     @Argument(
         help: "The file; without it the default symbology is restored.")
     var file: String?
@@ -66,8 +66,8 @@ struct MapAlias: MapChange {
         commandName: "alias", abstract: "Set the alias of a field.")
 
     @OptionGroup var common: CommonOptions
-    @Argument(help: "The map.", transform: Reading.mapName) var map: MapName
-    @Argument(help: "The layer.") var layer: String
+    @Argument(help: "The map.", completion: .maps, transform: Reading.mapName) var map: MapName
+    @Argument(help: "The layer.", completion: .layers) var layer: String
     @Argument(help: "The field.") var field: String
     @Argument(help: "Its alias; without it that of the source is restored.") var alias: String?
 
@@ -81,8 +81,8 @@ struct MapQueryable: MapChange {
         commandName: "queryable", abstract: "Set whether a layer's features can be queried.")
 
     @OptionGroup var common: CommonOptions
-    @Argument(help: "The map.", transform: Reading.mapName) var map: MapName
-    @Argument(help: "The layer.") var layer: String
+    @Argument(help: "The map.", completion: .maps, transform: Reading.mapName) var map: MapName
+    @Argument(help: "The layer.", completion: .layers) var layer: String
     @Argument(help: "on or off.") var value: Switch
 
     func command(on map: MapDescription) throws -> MapCommand {
@@ -96,8 +96,8 @@ struct MapEditable: MapChange {
         discussion: "Only for layers of imported features; off by default.")
 
     @OptionGroup var common: CommonOptions
-    @Argument(help: "The map.", transform: Reading.mapName) var map: MapName
-    @Argument(help: "The layer.") var layer: String
+    @Argument(help: "The map.", completion: .maps, transform: Reading.mapName) var map: MapName
+    @Argument(help: "The layer.", completion: .layers) var layer: String
     @Argument(help: "on or off.") var value: Switch
 
     func command(on map: MapDescription) throws -> MapCommand {
@@ -111,8 +111,8 @@ struct MapPopups: MapChange {
         discussion: "An identify for popups only leaves out layers whose popups are off.")
 
     @OptionGroup var common: CommonOptions
-    @Argument(help: "The map.", transform: Reading.mapName) var map: MapName
-    @Argument(help: "The layer.") var layer: String
+    @Argument(help: "The map.", completion: .maps, transform: Reading.mapName) var map: MapName
+    @Argument(help: "The layer.", completion: .layers) var layer: String
     @Argument(help: "on or off.") var value: Switch
 
     func command(on map: MapDescription) throws -> MapCommand {

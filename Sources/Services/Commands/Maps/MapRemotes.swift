@@ -10,7 +10,7 @@ struct MapAddWMS: MapChange {
 
     @OptionGroup var common: CommonOptions
     @OptionGroup var place: PlaceOptions
-    @Argument(help: "The map.", transform: Reading.mapName) var map: MapName
+    @Argument(help: "The map.", completion: .maps, transform: Reading.mapName) var map: MapName
     @Argument(help: "The layer's name in the map.") var name: String
     @OptionGroup var service: WMSOptions
 
@@ -25,8 +25,8 @@ struct MapSetWMS: MapChange {
     )
 
     @OptionGroup var common: CommonOptions
-    @Argument(help: "The map.", transform: Reading.mapName) var map: MapName
-    @Argument(help: "The layer.") var layer: String
+    @Argument(help: "The map.", completion: .maps, transform: Reading.mapName) var map: MapName
+    @Argument(help: "The layer.", completion: .layers) var layer: String
     @OptionGroup var service: WMSOptions
 
     func command(on map: MapDescription) throws -> MapCommand {
@@ -55,7 +55,7 @@ struct MapAddService: MapChange {
 
     @OptionGroup var common: CommonOptions
     @OptionGroup var place: PlaceOptions
-    @Argument(help: "The map.", transform: Reading.mapName) var map: MapName
+    @Argument(help: "The map.", completion: .maps, transform: Reading.mapName) var map: MapName
     @Argument(help: "The layer's name in the map.") var name: String
     @OptionGroup var service: ServiceOptions
 
@@ -69,8 +69,8 @@ struct MapSetService: MapChange {
         commandName: "set-service", abstract: "Set such a service as a layer's source.")
 
     @OptionGroup var common: CommonOptions
-    @Argument(help: "The map.", transform: Reading.mapName) var map: MapName
-    @Argument(help: "The layer.") var layer: String
+    @Argument(help: "The map.", completion: .maps, transform: Reading.mapName) var map: MapName
+    @Argument(help: "The layer.", completion: .layers) var layer: String
     @OptionGroup var service: ServiceOptions
 
     func command(on map: MapDescription) throws -> MapCommand {
