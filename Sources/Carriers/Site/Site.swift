@@ -103,6 +103,9 @@ public struct Site: Hashable, Sendable {
     /// The scratch directory of a job, whether it exists or not; nothing in it is a record.
     public func jobDirectory(_ id: JobID) -> String { jobsDirectory + "/" + id.description }
 
+    /// The file with the position of the last committed event of any map, which the log sets.
+    public var mapHeadPath: String { runDirectory + "/map-head" }
+
     /// The lock that a process named `name` takes when there may be only one per site.
     public func lockPath(_ name: String) -> String { runDirectory + "/" + name + ".lock" }
 

@@ -53,7 +53,8 @@ package final class LogService: Sendable {
         readers = try LogReaders(path: site.logFile, logger: logger)
         tail = try LogTail(
             bus: bus,
-            head: LogHead(head: head, categories: categories, incarnation: incarnation))
+            head: LogHead(head: head, categories: categories, incarnation: incarnation),
+            mapHead: try? SharedNumber(settingIn: site.mapHeadPath))
         writer = try LogWriter(
             store, bus: bus, tail: tail, logger: logger, failpoints: failpoints,
             metrics: LogMetrics(metrics, tail: tail))

@@ -5,6 +5,7 @@ internal import Bus
 internal import CairnCore
 internal import Daemon
 internal import EventLog
+internal import Platform
 internal import Synchronization
 
 /// Publishes committed events, and twice a second the head of the log.
@@ -27,8 +28,13 @@ final class LogTail: Sendable {
     private let published: Mutex<LogHead>
     private let committed: Mutex<LogHead>
     private let failpoints = Failpoints()
+    /// For the gateways of this machine; nil where the file cannot be made.
+    private let mapHead: SharedNumber?
+    private static let mapCategory = "map"
 
-    init(bus: BusThread, head: LogHead) throws(Failure) {
+    init(bus: BusThread, head: LogHead, mapHead: SharedNumber?) throws(Failure) {
+        self.mapHead = mapHead
+        mapHead?.value = head.categories?[Self.mapCategory] ?? 0
         published = Mutex(head)
         committed = Mutex(head)
         let bound = try bus.bindPublisher(.logTail) { [weak self] _ in self?.publishHead() }
@@ -46,6 +52,7 @@ final class LogTail: Sendable {
             for run in batch.runs {
                 let last = batch.records.position(run.records.upperBound - 1)
                 head.advance(to: last, in: run.category)
+                if run.category == Self.mapCategory { mapHead?.value = last }
             }
         }
     }

@@ -7,3 +7,13 @@
 /// `is_detached` 0: a process group of its own, and SIGTERM when the calling *thread* ends;
 /// otherwise a session of its own. The process id, or -1 and errno, also when exec fails.
 int cairn_spawn(const char *path, char *const arguments[], int log, int is_detached);
+
+/// The eight bytes at `place`, read at once; what was written before `cairn_store_shared` is seen.
+static inline int64_t cairn_load_shared(const void *place) {
+    return __atomic_load_n((const int64_t *)place, __ATOMIC_ACQUIRE);
+}
+
+/// Writes the eight bytes at `place` at once, after what was written before.
+static inline void cairn_store_shared(void *place, int64_t value) {
+    __atomic_store_n((int64_t *)place, value, __ATOMIC_RELEASE);
+}

@@ -25,7 +25,7 @@ package final class SiteBackend: GatewayBackend {
     private let sentToWorkersCount = Atomic<Int>(0)
     private let queriesAtOnceCount = Atomic<Int>(0)
     private let queriesSentCount = Atomic<Int>(0)
-    private let ownWrites = OwnWrites()
+    private let mapHead: MapHead
 
     /// Connects to a site through that client; with a `site`, whose datasets are opened, identify
     /// and queries are answered here where possible, without one by workers only.
@@ -41,14 +41,16 @@ package final class SiteBackend: GatewayBackend {
             try AtHand(client, site, LatencyGate(tryLimit: Int64(clickLimit) * 1_000))
         }
         self.init(
-            client, jobSite.map { SiteJobs(client: client, site: $0) }, atHand, recorder)
+            client, jobSite.map { SiteJobs(client: client, site: $0) }, atHand, recorder,
+            MapHead(of: site ?? jobSite))
     }
 
     private init(
         _ client: CairnClient, _ jobs: (any GatewayJobs)?, _ atHand: AtHand?,
-        _ recorder: Recorder?
+        _ recorder: Recorder?, _ mapHead: MapHead
     ) {
         self.client = client
+        self.mapHead = mapHead
         self.jobs = jobs
         self.atHand = atHand
         self.recorder = recorder
@@ -85,7 +87,7 @@ package final class SiteBackend: GatewayBackend {
     /// Answers from local data, while the log is reachable.
     package func identifyAtOnce(_ request: IdentifyRequest) throws(Failure) -> IdentifyAnswer? {
         guard let atHand, !atHand.follower.isStale,
-            let answer = try atHand.identify.identifyAtOnce(request)
+            let answer = try atHand.identify.identifyAtOnce(mapHead.asking(request))
         else { return nil }
         answeredAtOnceCount.add(1, ordering: .relaxed)
         recorder?.note(
@@ -128,7 +130,7 @@ package final class SiteBackend: GatewayBackend {
         _ operation: Operation<Request, Answer>, _ request: Request, within limit: Duration
     ) async throws(Failure) -> Answer {
         if request is IdentifyRequest { sentToWorkersCount.add(1, ordering: .relaxed) }
-        return try await client.ask(operation, ownWrites.asking(request), timeout: limit)
+        return try await client.ask(operation, mapHead.asking(request), timeout: limit)
     }
 
     /// Answers a query from local data while the log is reachable; else sends it to workers.
@@ -137,7 +139,7 @@ package final class SiteBackend: GatewayBackend {
         within limit: Duration
     ) async throws(Failure) -> QueryAnswer {
         let end = ContinuousClock.now + limit
-        let request = ownWrites.asking(request)
+        let request = mapHead.asking(request)
         if let query = request as? QueryRequest {
             if let answer = try await queryAtOnce(query, until: end) { return answer }
             queriesSentCount.add(1, ordering: .relaxed)
@@ -170,7 +172,7 @@ package final class SiteBackend: GatewayBackend {
         completion: @escaping @Sendable (@escaping IdentifyOutcome) -> Void
     ) throws(Failure) -> @Sendable () -> Void {
         sentToWorkersCount.add(1, ordering: .relaxed)
-        let question = try client.askIdentify(ownWrites.asking(request), timeout: limit) {
+        let question = try client.askIdentify(mapHead.asking(request), timeout: limit) {
             outcome in
             completion { () throws(Failure) in try outcome.answer() }
         }
@@ -183,7 +185,7 @@ package final class SiteBackend: GatewayBackend {
     ) async throws(Failure) -> MapCommandResult {
         let result = try await client.command(
             map: map, command, actor: actor, timeout: limit)
-        ownWrites.note(result.sequence, in: map)
+        mapHead.note(result.sequence)
         _ = try await client.maps(minSequence: result.sequence, timeout: limit)
         return result
     }
