@@ -87,7 +87,8 @@ public struct Endpoint: Hashable, Sendable, CustomStringConvertible {
         guard message.metadata.count <= Self.maximumMetadataByteCount else {
             throw Failure(
                 .tooLarge,
-                "a \(message.header.kind) message for \(name) has \(message.metadata.count) bytes of "
+                "a \(message.header.kind) message for \(name) has \(message.metadata.count) bytes "
+                    + "of "
                     + "metadata; at most \(Self.maximumMetadataByteCount) are allowed")
         }
         let total = HeaderCoding.byteCount + message.metadata.count + message.payload.count

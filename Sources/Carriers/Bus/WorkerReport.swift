@@ -107,7 +107,8 @@ struct WorkerHead {
         guard number == WorkerWire.version else {
             throw Failure(
                 .newerVersion,
-                "worker protocol \(number): this build speaks \(WorkerWire.version); restart the site's "
+                "worker protocol \(number): this build speaks \(WorkerWire.version); restart the "
+                    + "site's "
                     + "processes with one build")
         }
         read = message.metadata

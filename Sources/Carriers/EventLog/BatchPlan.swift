@@ -182,7 +182,8 @@ struct BatchPlan<Log: CommittedLog> {
     private static func reused(_ id: UUID, at position: Int64) -> Failure {
         Failure(
             .idReused,
-            "event id \(id.uuidString.lowercased()) is in the log already, at sequence \(position), "
+            "event id \(id.uuidString.lowercased()) is in the log already, at sequence "
+                + "\(position), "
                 + "as part of another append or with other content")
     }
 

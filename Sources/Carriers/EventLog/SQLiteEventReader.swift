@@ -78,7 +78,8 @@ public final class SQLiteEventReader: EventReader {
                 + "WHERE \(Self.isPending) AND position <= ?1 AND \(category))")
         findHeads = try connection.prepare(
             "SELECT name, coalesce("
-                + "(SELECT max(position) FROM event WHERE \(Self.isPending) AND category = number), "
+                + "(SELECT max(position) FROM event WHERE \(Self.isPending) AND category = "
+                + "number), "
                 + "(SELECT first + count - 1 FROM category_run WHERE category = number "
                 + "ORDER BY first DESC LIMIT 1), "
                 + (hasFloor ? "archived" : "0") + ") FROM category")

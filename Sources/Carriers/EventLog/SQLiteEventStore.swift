@@ -289,7 +289,8 @@ public final class SQLiteEventStore: EventStore {
             throw Failure(
                 .conflict,
                 "the archive '\(archive.name)' holds \(archive.first) to \(archive.last), but the "
-                    + "log's file begins at \(floor + 1) and must keep something of what it holds up "
+                    + "log's file begins at \(floor + 1) and must keep something of what it holds "
+                    + "up "
                     + "to \(committedHead)")
         }
         do {

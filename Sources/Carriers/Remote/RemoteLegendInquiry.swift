@@ -81,7 +81,8 @@ extension RemoteServices {
                     layer,
                     Failure(
                         .tooLarge,
-                        "the legends of the map's rasters and layers on other servers together have "
+                        "the legends of the map's rasters and layers on other servers together "
+                            + "have "
                             + "more than \(LayerLegends.byteBound >> 20) MiB"))
             }
             legends.entries[layer.id] = entries
@@ -233,7 +234,8 @@ extension MapServiceLayer {
                     else {
                         throw Failure(
                             .unreadable,
-                            "its legend of layer '\(name)' has a picture that is not a PNG of at most "
+                            "its legend of layer '\(name)' has a picture that is not a PNG of at "
+                                + "most "
                                 + "\(LegendEntry.byteBound >> 10) KiB")
                     }
                     entries.append(entry)

@@ -39,7 +39,8 @@ public final class RemoteServices: Sendable {
             } catch {
                 throw Failure(
                     .invalidParameter,
-                    "\(site.internalServersFile): '\(error.text.prefix(80))': expected a host, an address, or a "
+                    "\(site.internalServersFile): '\(error.text.prefix(80))': expected a host, an "
+                        + "address, or a "
                         + "network as 10.1.0.0/16")
             }
         }

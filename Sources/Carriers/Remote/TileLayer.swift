@@ -32,7 +32,8 @@ struct TileLayer: RemoteLayer {
         guard try ArcGIS.tree(response)["tileInfo"]?["lods"] != nil else {
             throw Failure(
                 .unreadable,
-                "it has no tiles: expected a cached ArcGIS map service, or an address with {z}, {x} "
+                "it has no tiles: expected a cached ArcGIS map service, or an address with {z}, "
+                    + "{x} "
                     + "and {y}")
         }
         return try mapService.describe { _ throws(Failure) in response }

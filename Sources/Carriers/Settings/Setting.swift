@@ -191,18 +191,21 @@ extension Setting {
     /// What URLs begin with.
     public static let publicURL = Setting(
         "CAIRN_GATEWAY_PUBLIC_URL", "--public-url", .text,
-        "What URLs in answers begin with, https://maps.example.org; else the client's name for the gateway, where known."
+        "What URLs in answers begin with, https://maps.example.org; else the client's name for the "
+            + "gateway, where known."
     )
     /// Names of the gateway.
     public static let hostNames = Setting(
         "CAIRN_GATEWAY_HOST_NAMES", "--host-name", .list,
-        "Names by which clients ask the gateway; with any, others are refused, but for addresses and the machine's own."
+        "Names by which clients ask the gateway; with any, others are refused, but for addresses "
+            + "and the machine's own."
     )
     /// How long browsers keep to TLS.
     public static let transportSecurity = Setting(
         "CAIRN_GATEWAY_TRANSPORT_SECURITY", "--transport-security", .whole(0...63_072_000),
         expected: "0 to 63072000 seconds", standard: "86400",
-        "For how many seconds browsers that came over TLS come over nothing else; 0 for no such demand."
+        "For how many seconds browsers that came over TLS come over nothing else; 0 for no such "
+            + "demand."
     )
     /// The request log.
     public static let requestLog = Setting(

@@ -90,7 +90,8 @@ public struct AccessRules: Hashable, Sendable, Codable {
             guard Self.isUserName(user.name), names.insert(user.name).inserted else {
                 throw Failure(
                     .invalidParameter,
-                    "user name '\(user.name.prefix(80))': expected 1 to 64 letters, digits, '-', '_', '.' "
+                    "user name '\(user.name.prefix(80))': expected 1 to 64 letters, digits, '-', "
+                        + "'_', '.' "
                         + "or '@', each name once, and not '\(Self.anonymousName)'")
             }
         }

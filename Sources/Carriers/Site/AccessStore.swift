@@ -75,7 +75,8 @@ public struct AccessStore: Hashable, Sendable {
         guard let key = try Self.privateBytes(keyPath), key.count == KeyedHash.byteCount else {
             throw Failure(
                 .corrupt,
-                "'\(keyPath)' does not have \(KeyedHash.byteCount) bytes: remove it, and every token ends"
+                "'\(keyPath)' does not have \(KeyedHash.byteCount) bytes: remove it, and every "
+                    + "token ends"
             )
         }
         return key

@@ -43,7 +43,8 @@ public struct CredentialStore: Hashable, Sendable {
         guard isPlain, credential.user?.contains(":") != true else {
             throw Failure(
                 .invalidParameter,
-                "credential '\(name)': expected 1 to 8192 printable ASCII characters, and no ':' in "
+                "credential '\(name)': expected 1 to 8192 printable ASCII characters, and no ':' "
+                    + "in "
                     + "the user's name")
         }
         try Site.makePrivateDirectory(directory)

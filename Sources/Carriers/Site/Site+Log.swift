@@ -46,7 +46,8 @@ extension Site {
             .notFound,
             "the event log '\(logFile)' is missing, and the site has had one: there is "
                 + traces.joined(separator: ", ")
-                + ". Put a backup in its place with 'cairn log restore FILE', or move these away to "
+                + ". Put a backup in its place with 'cairn log restore FILE', or move these away "
+                + "to "
                 + "begin an empty log")
     }
 

@@ -135,8 +135,10 @@ package struct JobFollow {
             throw Failure(
                 .conflict,
                 "the ticket has seen event \(ticket.lastSequence) of incarnation "
-                    + "\(known.uuidString.lowercased()) of the site's log, which has been restored from "
-                    + "a backup since and is \(found.uuidString.lowercased()): watch the job by its id, "
+                    + "\(known.uuidString.lowercased()) of the site's log, which has been restored "
+                    + "from "
+                    + "a backup since and is \(found.uuidString.lowercased()): watch the job by "
+                    + "its id, "
                     + "from its beginning")
         }
         ticket.incarnation = found

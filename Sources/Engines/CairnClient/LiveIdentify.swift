@@ -69,7 +69,8 @@ public struct LiveIdentify: AsyncSequence, Sendable {
             guard requests.count <= LiveIdentify.requestLimit else {
                 throw CairnModel.Failure(
                     .tooLarge,
-                    "\(requests.count) requests to follow; at most \(LiveIdentify.requestLimit) are "
+                    "\(requests.count) requests to follow; at most \(LiveIdentify.requestLimit) "
+                        + "are "
                         + "taken")
             }
             if let lastBatch {

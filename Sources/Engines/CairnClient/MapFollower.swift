@@ -412,7 +412,8 @@ public final class MapFollower: Sendable {
             .failure(
                 Failure(
                     .timedOut,
-                    "sequence number \(waiter?.minSequence ?? 0) was not reached in time; the log is "
+                    "sequence number \(waiter?.minSequence ?? 0) was not reached in time; the log "
+                        + "is "
                         + "known up to \(reached)")))
     }
 

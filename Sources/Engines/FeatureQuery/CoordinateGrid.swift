@@ -37,7 +37,8 @@ struct CoordinateGrid {
         if let own = quantization.spatialReference, !own.isEquivalent(to: reference) {
             throw Failure(
                 .invalidParameter,
-                "parameter 'quantizationParameters': expected the extent in the spatial reference of "
+                "parameter 'quantizationParameters': expected the extent in the spatial reference "
+                    + "of "
                     + "the output (outSR)")
         }
         let extent: Envelope
@@ -55,7 +56,8 @@ struct CoordinateGrid {
         guard side > 0, side.isFinite, extent.isFinite else {
             throw Failure(
                 .invalidParameter,
-                "parameter 'quantizationParameters': expected a tolerance greater than 0, and finite "
+                "parameter 'quantizationParameters': expected a tolerance greater than 0, and "
+                    + "finite "
                     + "numbers")
         }
     }

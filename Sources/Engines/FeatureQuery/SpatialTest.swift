@@ -155,7 +155,8 @@ extension GEOSError {
         case .memory:
             Failure(
                 .tooLarge,
-                "\(subject): the comparison needs too much memory; it has too many self-intersections"
+                "\(subject): the comparison needs too much memory; it has too many "
+                    + "self-intersections"
             )
         }
     }

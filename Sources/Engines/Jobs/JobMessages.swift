@@ -22,7 +22,8 @@ extension JobEvent {
             return [
                 JobMessage(
                     .warning,
-                    "attempt \(attempt.number) of chunk \(attempt.chunk) was lost: \(payload.reason)"
+                    "attempt \(attempt.number) of chunk \(attempt.chunk) was lost: "
+                        + "\(payload.reason)"
                 )
             ]
         case .chunkFailed(let payload):

@@ -17,7 +17,8 @@ extension Locator {
         guard let tag = LanguageTag(text) else {
             throw Failure(
                 .invalidParameter,
-                "the language '\(text.prefix(40))': expected a code of two or three letters, such as "
+                "the language '\(text.prefix(40))': expected a code of two or three letters, such "
+                    + "as "
                     + "'de', 'ger' or 'pt-BR'")
         }
         return tag

@@ -123,7 +123,8 @@ public final class Locator: Sendable {
             guard byteCount <= Self.longestText else {
                 throw Failure(
                     .tooLarge,
-                    "the parts of the text have \(byteCount) bytes; at most \(Self.longestText) are "
+                    "the parts of the text have \(byteCount) bytes; at most \(Self.longestText) "
+                        + "are "
                         + "searched")
             }
             let text = FoldedText(fields)

@@ -168,8 +168,10 @@ struct FeatureDecision {
         else {
             throw Failure(
                 .busy,
-                "layer \(layer.id) ('\(layer.name)') has too many edits that wait to become part of "
-                    + "its dataset; the limit is \(MapLimits.changedFeatures) features and \(MapLimits.coordinatesPerLayer) "
+                "layer \(layer.id) ('\(layer.name)') has too many edits that wait to become part "
+                    + "of "
+                    + "its dataset; the limit is \(MapLimits.changedFeatures) features and "
+                    + "\(MapLimits.coordinatesPerLayer) "
                     + "coordinates: try again in a moment")
         }
     }

@@ -29,7 +29,8 @@ struct GraphicsDecision {
         guard graphics.count < MapLimits.graphics else {
             throw Failure(
                 .tooLarge,
-                "layer \(layer.id) ('\(layer.name)') has \(MapLimits.graphics) graphics, the most it "
+                "layer \(layer.id) ('\(layer.name)') has \(MapLimits.graphics) graphics, the most "
+                    + "it "
                     + "can hold")
         }
         let graphic = Graphic(

@@ -18,7 +18,8 @@ extension LayerSource {
             else {
                 throw Failure(
                     .invalidParameter,
-                    "WMS layers: expected 1 to 100 names of 1 to \(MapLimits.layerNameBytes) bytes, "
+                    "WMS layers: expected 1 to 100 names of 1 to \(MapLimits.layerNameBytes) "
+                        + "bytes, "
                         + "without ','")
             }
             guard [nil, "1.1.1", "1.3.0"].contains(source.version) else {
@@ -61,7 +62,8 @@ extension LayerSource {
         guard !host.isEmpty, !host.contains("@"), !isSecret else {
             throw Failure(
                 .invalidParameter,
-                "URL: expected a host, and no secret: the log keeps URLs for ever, so give the name "
+                "URL: expected a host, and no secret: the log keeps URLs for ever, so give the "
+                    + "name "
                     + "of a credential instead")
         }
         if let credential {

@@ -155,7 +155,8 @@ public struct MapUndo: Sendable {
                 .notFound,
                 deletion == nil
                     ? nothing
-                    : "map '\(map)' was deleted at \(deletion?.sequence ?? 0): undo that alone first"
+                    : "map '\(map)' was deleted at \(deletion?.sequence ?? 0): undo that alone "
+                        + "first"
             )
         }
         let isRefused =

@@ -241,7 +241,8 @@ struct MapDecision {
             guard extent.isFinite, !extent.isEmpty else {
                 throw Failure(
                     .invalidParameter,
-                    "initial extent \(extent): expected finite xmin, ymin, xmax, ymax in rising order"
+                    "initial extent \(extent): expected finite xmin, ymin, xmax, ymax in rising "
+                        + "order"
                 )
             }
         }
@@ -324,7 +325,8 @@ struct MapDecision {
         if range.minScale != 0, range.maxScale != 0, range.minScale < range.maxScale {
             throw Failure(
                 .invalidParameter,
-                "minScale \(range.minScale) is less than maxScale \(range.maxScale): minScale is the "
+                "minScale \(range.minScale) is less than maxScale \(range.maxScale): minScale is "
+                    + "the "
                     + "zoomed-out limit, the larger denominator")
         }
     }
@@ -398,7 +400,8 @@ struct MapDecision {
         guard node.kind.source?.hasFields == true else {
             throw Failure(
                 .invalidParameter,
-                "layer \(node.id) ('\(node.name)') is a \(node.kindName) layer: it has no fields to "
+                "layer \(node.id) ('\(node.name)') is a \(node.kindName) layer: it has no fields "
+                    + "to "
                     + "select by")
         }
     }
@@ -410,7 +413,8 @@ struct MapDecision {
         else {
             throw Failure(
                 .invalidParameter,
-                "layer name: expected 1 to \(MapLimits.layerNameBytes) bytes, not blank and without "
+                "layer name: expected 1 to \(MapLimits.layerNameBytes) bytes, not blank and "
+                    + "without "
                     + "control characters")
         }
         if let taken = model.idsByName[MapModel.folded(name)], taken != holder {

@@ -143,7 +143,8 @@ public enum MapPicture {
         guard let bytes else {
             throw Failure(
                 .tooLarge,
-                "the picture would have more than \(ExportRequest.byteBound) bytes: ask for a smaller "
+                "the picture would have more than \(ExportRequest.byteBound) bytes: ask for a "
+                    + "smaller "
                     + "size, or for format=jpg")
         }
         return bytes

@@ -50,7 +50,8 @@ import Site
             guard ProcessLimits.raiseDescriptors(to: descriptors) else {
                 throw Failure(
                     .unavailable,
-                    "--connections \(settings.connectionLimit) needs \(descriptors) open files, more than the limit of this process: raise it (ulimit -n)"
+                    "--connections \(settings.connectionLimit) needs \(descriptors) open files, "
+                        + "more than the limit of this process: raise it (ulimit -n)"
                 )
             }
             let client = CairnClient(sharing: daemon.bus, site: daemon.site) { reason in

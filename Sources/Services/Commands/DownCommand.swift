@@ -22,7 +22,8 @@ struct DownCommand: SiteCommand {
             if session.isUp {
                 throw Failure(
                     .conflict,
-                    "the site's processes were not started by 'cairn up': stop them where they were "
+                    "the site's processes were not started by 'cairn up': stop them where they "
+                        + "were "
                         + "started")
             }
             try report(session, Line(pid: nil, wasUp: false), "the site is not up")

@@ -114,7 +114,8 @@ enum GeometryText {
         case .polygon(let rings) where rings.contains { $0.count < 4 || $0.first != $0.last }:
             throw Failure(
                 .invalidParameter,
-                "a ring is not closed or has fewer than 4 coordinates: its first coordinate must be "
+                "a ring is not closed or has fewer than 4 coordinates: its first coordinate must "
+                    + "be "
                     + "repeated at its end")
         default: break
         }

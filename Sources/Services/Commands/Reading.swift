@@ -77,7 +77,8 @@ enum Reading {
         guard let id = JobID(text) else {
             throw Failure(
                 .invalidParameter,
-                "'\(text.prefix(80))' is not a job: expected 'j' and 32 hexadecimal digits, or a UUID"
+                "'\(text.prefix(80))' is not a job: expected 'j' and 32 hexadecimal digits, or a "
+                    + "UUID"
             )
         }
         return id

@@ -124,7 +124,8 @@ struct SweepCommand: SiteCommand {
             ? texts.isEmpty ? "never used" : "time travel lost: " + texts.joined(separator: "; ")
             : texts.isEmpty ? "written within the last hour" : texts.joined(separator: "; ")
         try output.line(
-            "\(verdict) \(entry.kind) \(entry.id.rawValue.prefix(12))… \(entry.byteCount.byteText): "
+            "\(verdict) \(entry.kind) \(entry.id.rawValue.prefix(12))… "
+                + "\(entry.byteCount.byteText): "
                 + reason)
     }
 

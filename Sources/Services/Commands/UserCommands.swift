@@ -35,7 +35,8 @@ struct UserAdd: SiteCommand {
         let grants = try Grants.read(allow)
         guard AccessRules.isUserName(name) else {
             throw UsageFailure(
-                "user name '\(name.prefix(80))': expected 1 to 64 letters, digits, '-', '_', '.' or '@', and not "
+                "user name '\(name.prefix(80))': expected 1 to 64 letters, digits, '-', '_', '.' "
+                    + "or '@', and not "
                     + "'\(AccessRules.anonymousName)'")
         }
         guard try session.site.access.rules()?.user(name) == nil else {

@@ -168,7 +168,8 @@ final class MapLog {
             guard error.isRetriable else { throw error }
             throw Failure(
                 .logUnavailable,
-                "the log did not confirm the change; it may or may not be in it: repeat the command "
+                "the log did not confirm the change; it may or may not be in it: repeat the "
+                    + "command "
                     + "with the same id", details: [error.message])
         }
         failpoints.pass("mapstate.afterAppendBeforeFold")

@@ -66,7 +66,8 @@ struct Work: Sendable {
             if isOverdue {
                 throw Failure(
                     .timedOut,
-                    "the request's limit of \(limitMilliseconds) ms was over before a thread of its "
+                    "the request's limit of \(limitMilliseconds) ms was over before a thread of "
+                        + "its "
                         + "worker was free; it was not begun")
             }
             let context = context(metadata, threads)

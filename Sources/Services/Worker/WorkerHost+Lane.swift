@@ -175,7 +175,8 @@ extension WorkerHost {
             let failure = Failure(
                 .tooLarge,
                 "the answer has \(answer.payload.count) bytes; at most "
-                    + "\(Endpoint.supervisorSink.maximumMessageByteCount) fit into one message: ask for "
+                    + "\(Endpoint.supervisorSink.maximumMessageByteCount) fit into one message: "
+                    + "ask for "
                     + "less, fewer layers or no geometry for example", details: [failure.message])
             answer.fail(failure)
             _ = trySend(.answer(answer))

@@ -131,7 +131,8 @@ final class Transfer: @unchecked Sendable {
                 WebError(
                     .refused,
                     hosts.asked == hosts.own
-                        ? "its address is on this machine or an internal network, and is not among those allowed there"
+                        ? "its address is on this machine or an internal network, and is not among "
+                            + "those allowed there"
                         : "it was redirected to this machine or an internal network"),
                 isRetriable: false)
         }

@@ -360,7 +360,8 @@ struct Drawing {
             throw Failure(
                 .tooLarge,
                 "the picture would need more than \(IdentifyEngine.drawnCoordinateBound) "
-                    + "coordinates: show a smaller bbox or fewer layers, or give layers a scale range"
+                    + "coordinates: show a smaller bbox or fewer layers, or give layers a scale "
+                    + "range"
             )
         }
     }

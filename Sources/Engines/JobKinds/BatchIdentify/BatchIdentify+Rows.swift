@@ -34,7 +34,8 @@ extension BatchIdentify {
         guard count == input.queryCount else {
             throw Failure(
                 .corrupt,
-                "queries from line \(input.firstLine) on: planned \(input.queryCount), found \(count)"
+                "queries from line \(input.firstLine) on: planned \(input.queryCount), found "
+                    + "\(count)"
             )
         }
         return ChunkOutcome(blob: blob)

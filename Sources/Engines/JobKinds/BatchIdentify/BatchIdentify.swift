@@ -235,7 +235,8 @@ struct BatchSettings {
         guard let extent = extent ?? (isOwn ? map.initialExtent : nil) else {
             throw Failure(
                 .invalidParameter,
-                "parameter 'extent' is missing: map '\(map.name)' has none in that spatial reference"
+                "parameter 'extent' is missing: map '\(map.name)' has none in that spatial "
+                    + "reference"
             )
         }
         var request = IdentifyRequest(

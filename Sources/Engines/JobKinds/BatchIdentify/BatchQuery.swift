@@ -65,7 +65,8 @@ public struct BatchColumns: Hashable, Sendable, Codable {
             let known = names.prefix(20).map { "'\($0.prefix(40))'" }.joined(separator: ", ")
             throw Failure(
                 .invalidParameter,
-                "the CSV file needs a column '\(wanted[0])' (or \(wanted.dropFirst().joined(separator: ", ")))"
+                "the CSV file needs a column '\(wanted[0])' (or "
+                    + "\(wanted.dropFirst().joined(separator: ", ")))"
                     + "; it has \(known)")
         }
         x = try column(["x", "lon", "longitude"])
@@ -191,7 +192,8 @@ extension LayerSelection {
         guard let option = Option(rawValue: String(parts[0])), !ids.contains(nil) else {
             throw Failure(
                 .invalidParameter,
-                "layers '\(text.prefix(60))': expected top, visible or all, then ':' and layer numbers"
+                "layers '\(text.prefix(60))': expected top, visible or all, then ':' and layer "
+                    + "numbers"
             )
         }
         self.init(option, ids: parts.count == 2 ? ids.compactMap(\.self) : nil)

@@ -73,7 +73,8 @@ struct GazetteerReader {
                 throw Failure(
                     .unreadable,
                     "'\(path)', line \(lineNumber): expected GeoNames' dump, admin1CodesASCII, "
-                        + "countryInfo or alternateNames layout, a tab-separated heading with 'name' and either "
+                        + "countryInfo or alternateNames layout, a tab-separated heading with "
+                        + "'name' and either "
                         + "'latitude' and 'longitude', or 'code', or the columns of a known table "
                         + "of addresses")
             }

@@ -98,7 +98,8 @@ public enum DatasetBuilder {
                 let name = names.take(dataset.layer.name)
                 if name != dataset.layer.name {
                     dataset.layer.notes.append(
-                        "the name '\(dataset.layer.name.prefix(80))' cannot be used, or another layer of "
+                        "the name '\(dataset.layer.name.prefix(80))' cannot be used, or another "
+                            + "layer of "
                             + "the source has it: called '\(name)'")
                     dataset.layer.name = name
                 }

@@ -16,7 +16,8 @@ extension EditedDataset {
         guard let properties, properties.geometryType != nil || graphics.isEmpty else {
             throw Failure(
                 .invalidParameter,
-                "layer \(layer.id) '\(layer.name)' has graphics of several kinds: points, lines and "
+                "layer \(layer.id) '\(layer.name)' has graphics of several kinds: points, lines "
+                    + "and "
                     + "areas are queried where they lie on layers of their own")
         }
         let columns = properties.fields.map {

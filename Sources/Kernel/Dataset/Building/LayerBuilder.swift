@@ -91,7 +91,8 @@ struct LayerBuilder {
     var emptyReason: String? {
         if !survey.datasetKinds.isEmpty { return nil }
         return survey.featureCount == 0 && survey.rejectedCount == 0
-            ? "it has no features, and the source does not state that, and of which kind they would be"
+            ? "it has no features, and the source does not state that, and of which kind they "
+                + "would be"
             : "none of its \(max(survey.featureCount, survey.rejectedCount)) features can be taken"
                 + (survey.rejected.first.map { ", the first because of: " + $0.reason } ?? "")
     }

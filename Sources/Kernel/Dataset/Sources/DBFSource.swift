@@ -121,7 +121,8 @@ struct DBFSource {
                 types.notes.append(
                     (
                         column.name,
-                        "has \(column.overflow.count) fields of asterisks, which shapefiles have for "
+                        "has \(column.overflow.count) fields of asterisks, which shapefiles have "
+                            + "for "
                             + "numbers too wide for the column; they are null, the first in row "
                             + "\(column.overflow.row)"
                     ))
@@ -131,7 +132,8 @@ struct DBFSource {
             types.notes.append(
                 (
                     column.name,
-                    "is text: '\(column.rounded.text)' in row \(column.rounded.row) has more digits "
+                    "is text: '\(column.rounded.text)' in row \(column.rounded.row) has more "
+                        + "digits "
                         + "than a number of 64 bits"
                 ))
         }

@@ -216,7 +216,8 @@ struct JSONSource {
         }
         if !keepsIDs {
             types.fileNotes.append(
-                "the ids of the features are not whole numbers from 1 to 2147483647, each once: they "
+                "the ids of the features are not whole numbers from 1 to 2147483647, each once: "
+                    + "they "
                     + "are the column '\(idName)'")
         }
     }

@@ -130,7 +130,8 @@ struct LayerReference {
             && extent.minY >= -180
         return Self.refusal(
             "it is in longitude and latitude (\(stated?.label ?? "")), and the coordinates of "
-                + "\(survey.strayCount) of its \(survey.featureCount) features (x \(extent.minX) to "
+                + "\(survey.strayCount) of its \(survey.featureCount) features (x \(extent.minX) "
+                + "to "
                 + "\(extent.maxX), y \(extent.minY) to \(extent.maxY)) are not within "
                 + "±180, ±90",
             details: [
@@ -161,7 +162,8 @@ struct LayerReference {
         var (reference, notes) = chosen(stated, places)
         guard let toDegrees = try? CoordinateTransform(from: reference, to: .wgs84) else {
             throw Self.refusal(
-                "no transformation leads from its spatial reference \(stated.label) to longitude and "
+                "no transformation leads from its spatial reference \(stated.label) to longitude "
+                    + "and "
                     + "latitude")
         }
         if !extent.isEmpty { notes += try remarks(reference, toDegrees, extent, places) }

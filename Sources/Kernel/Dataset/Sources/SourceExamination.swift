@@ -69,8 +69,10 @@ struct SourceExamination {
         for (table, module) in found where !Self.modules.contains(module.lowercased()) {
             throw Failure(
                 .unreadable,
-                "'\(name)': table '\(table)' is a virtual table of the module '\(module)', which may "
-                    + "read other files: expected tables, or virtual tables of R-trees and full texts"
+                "'\(name)': table '\(table)' is a virtual table of the module '\(module)', which "
+                    + "may "
+                    + "read other files: expected tables, or virtual tables of R-trees and full "
+                    + "texts"
             )
         }
     }

@@ -100,7 +100,8 @@ struct SourcePreparation {
             guard !GzipFile.isGzip(path) else {
                 throw Failure(
                     .unreadable,
-                    "'\(named.name)' holds gzip in what was expanded: expected \(VectorFormats.list)"
+                    "'\(named.name)' holds gzip in what was expanded: expected "
+                        + "\(VectorFormats.list)"
                 )
             }
             let beginning = SourceExamination.beginning(of: path)

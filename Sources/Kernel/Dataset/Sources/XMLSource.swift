@@ -33,7 +33,8 @@ enum XMLSource {
             guard !piece.contains(0), var text = Recoding.utf8(piece, from: system(encoding)) else {
                 throw Failure(
                     .unreadable,
-                    "'\(name)' states the encoding '\(encoding.prefix(40))', and its text is not in it"
+                    "'\(name)' states the encoding '\(encoding.prefix(40))', and its text is not "
+                        + "in it"
                 )
             }
             if written == 0, let stated = text.firstRange(of: Array(encoding.utf8)) {

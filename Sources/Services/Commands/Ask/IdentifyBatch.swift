@@ -80,7 +80,8 @@ struct IdentifyBatch {
         if progress.errorCount > 0 {
             throw Failure(
                 .invalidParameter,
-                "\(progress.errorCount) of \(progress.count) queries have no answer: see their lines"
+                "\(progress.errorCount) of \(progress.count) queries have no answer: see their "
+                    + "lines"
             )
         }
     }

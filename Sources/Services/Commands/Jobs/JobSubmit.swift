@@ -46,7 +46,8 @@ struct JobSubmit: SiteCommand {
     var ticket: String?
     @Option(
         help:
-            "Your own id of the job, 1 to 64 letters, digits, - and _: submitted again, it is the same job."
+            "Your own id of the job, 1 to 64 letters, digits, - and _: submitted again, it is the "
+            + "same job."
     ) var id: String?
     @Flag(help: "Wait for its end, as 'job watch' does.") var watch = false
 

@@ -35,7 +35,8 @@ struct CaseGazetteer {
         guard !places.isEmpty else {
             throw Failure(
                 .invalidParameter,
-                "the sources hold no places: expected a heading with name, latitude, longitude, country, "
+                "the sources hold no places: expected a heading with name, latitude, longitude, "
+                    + "country, "
                     + "population")
         }
         places.sort { ($1.population, $0.id) < ($0.population, $1.id) }

@@ -38,7 +38,8 @@ struct LocatorBuild: SiteCommand {
     var name: MapName
     @Argument(
         help:
-            "Gazetteers, tables of addresses, vector files, directories of them, dataset:HASH, or layer:MAP/LAYER[@N]."
+            "Gazetteers, tables of addresses, vector files, directories of them, dataset:HASH, or "
+            + "layer:MAP/LAYER[@N]."
     )
     var sources: [String]
     @Option(help: "A ranking model, JSON, instead of the one that comes with the program.")
@@ -46,7 +47,8 @@ struct LocatorBuild: SiteCommand {
     @Option(
         name: .customLong("columns"),
         help:
-            "A JSON file that states the columns of addresses, streets, areas or named features. May be repeated."
+            "A JSON file that states the columns of addresses, streets, areas or named features. "
+            + "May be repeated."
     )
     var columns: [String] = []
     @Option(
@@ -134,7 +136,8 @@ struct LocatorBuild: SiteCommand {
         }
         if session.output.isJSON { return try session.output.record(line) }
         var lines = [
-            "locator '\(line.name)': \(line.placeCount) places, \(line.pointCount) of them points of interest, "
+            "locator '\(line.name)': \(line.placeCount) places, \(line.pointCount) of them points "
+                + "of interest, "
                 + "\(line.streetCount) streets, "
                 + "\(line.houseCount) house numbers, \(line.segmentCount) segments, "
                 + "\(line.areaCount) areas with borders, \(line.byteCount) bytes, "

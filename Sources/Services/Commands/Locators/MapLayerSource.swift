@@ -51,7 +51,8 @@ struct MapLayerSource: Sendable {
         guard let id = layer.kind.dataset else {
             throw Failure(
                 .invalidParameter,
-                "source '\(text.prefix(80))': layer \(layer.id) '\(layer.name)' has no features that "
+                "source '\(text.prefix(80))': layer \(layer.id) '\(layer.name)' has no features "
+                    + "that "
                     + "were imported")
         }
         let dataset = session.site.datasetPath(id)

@@ -51,7 +51,8 @@ struct ReplayComparison {
         if let first = summary.firstSequence {
             throw Failure(
                 .conflict,
-                "\(summary.differingCount) of \(summary.comparedCount) differ, the first at sequence "
+                "\(summary.differingCount) of \(summary.comparedCount) differ, the first at "
+                    + "sequence "
                     + "number \(first)")
         }
     }
@@ -114,7 +115,8 @@ struct ReplayComparison {
         let others = directory.otherNames
         if let first = others.first {
             Output.diagnose(
-                "passed over in '\(requests)': \(others.count) whose names are not those of recordings, "
+                "passed over in '\(requests)': \(others.count) whose names are not those of "
+                    + "recordings, "
                     + "first '\(first)'; a file that is named by itself is read whatever its name")
         }
         return directory.files

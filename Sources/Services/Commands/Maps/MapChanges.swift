@@ -42,7 +42,8 @@ struct MapCreate: SiteCommand {
     @OptionGroup var common: CommonOptions
     @Argument(
         help:
-            "Its name: 1 to 64 letters, digits or '_', starting with a letter; perhaps FOLDER/NAME.",
+            "Its name: 1 to 64 letters, digits or '_', starting with a letter; perhaps "
+            + "FOLDER/NAME.",
         transform: Reading.mapName)
     var map: MapName
 

@@ -24,7 +24,8 @@ extension Failure {
     fileprivate static func bytes(used: Int64, limit: Int64) -> Failure {
         .quota(
             "bytes", "bytes of uploads and products", used: used, limit: limit,
-            "they are kept until the site's operator sweeps ('cairn job sweep') or raises the quota "
+            "they are kept until the site's operator sweeps ('cairn job sweep') or raises the "
+                + "quota "
                 + "('cairn user quota')")
     }
 }

@@ -37,7 +37,8 @@ extension GatewayServer {
         }
         throw Failure(
             .conflict,
-            "--host \(configuration.host) serves a network, and the site has no users: add one with 'cairn user add', "
+            "--host \(configuration.host) serves a network, and the site has no users: add one "
+                + "with 'cairn user add', "
                 + "or give --allow-anonymous-network, which lets every client do everything")
     }
 }

@@ -87,7 +87,8 @@ final class Uploads: Sendable {
         guard form?.isWhole ?? (byteCount > 0) else {
             throw Failure(
                 .invalidParameter,
-                "an upload is a form with a file in it (multipart/form-data), or the bytes of a file"
+                "an upload is a form with a file in it (multipart/form-data), or the bytes of a "
+                    + "file"
             )
         }
         if form == nil, byteCount == piece.count, isForm(piece, contentType) {

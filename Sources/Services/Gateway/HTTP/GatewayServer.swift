@@ -243,7 +243,8 @@ private struct GatewayResponder: Sendable {
             body: ErrorBody.json(
                 code: 421,
                 message:
-                    "'\(name.prefix(80))' is not a known name of this server: use its address, localhost, or a name set by "
+                    "'\(name.prefix(80))' is not a known name of this server: use its address, "
+                    + "localhost, or a name set by "
                     + "--host-name or --public-url; behind a proxy, set --trusted-proxy",
                 details: []))
     }
@@ -443,7 +444,8 @@ private struct GatewayResponder: Sendable {
             guard let place = connections.takeFollowerPlace() else {
                 let failure = Failure(
                     .busy,
-                    "\(OpenConnections.followerLimit) clients follow answers and jobs of this gateway already"
+                    "\(OpenConnections.followerLimit) clients follow answers and jobs of this "
+                        + "gateway already"
                 )
                 return response(
                     to: request, GatewayResponse(failure), client, channel)

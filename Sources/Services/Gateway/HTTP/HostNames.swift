@@ -48,7 +48,8 @@ struct HostNames: Hashable, Sendable {
             guard let host = Self.host(of: name), host == name.lowercased() else {
                 throw Failure(
                     .invalidParameter,
-                    "--host-name \(name.prefix(80)): expected a name or an address, as maps.example.org or 10.0.0.7"
+                    "--host-name \(name.prefix(80)): expected a name or an address, as "
+                        + "maps.example.org or 10.0.0.7"
                 )
             }
             listed.insert(host)
@@ -60,7 +61,8 @@ struct HostNames: Hashable, Sendable {
             guard let scheme, let host = Self.host(of: String(text.dropFirst(scheme.count))) else {
                 throw Failure(
                     .invalidParameter,
-                    "--public-url \(publicURL.prefix(80)): expected https:// or http://, a host and perhaps a port, "
+                    "--public-url \(publicURL.prefix(80)): expected https:// or http://, a host "
+                        + "and perhaps a port, "
                         + "and no path")
             }
             origin = text.lowercased()

@@ -33,7 +33,8 @@ enum MultipartForm {
                 throw Failure(
                     .invalidParameter,
                     "part \(part) of the form has no name: expected "
-                        + "Content-Disposition: form-data; name=\"…\" and a blank line before its value"
+                        + "Content-Disposition: form-data; name=\"…\" and a blank line before its "
+                        + "value"
                 )
             }
             let value = Parameters.text(Array(content[headEnd.upperBound...]))
@@ -56,7 +57,8 @@ enum MultipartForm {
         guard 1...70 ~= boundary.utf8.count else {
             throw Failure(
                 .invalidParameter,
-                "content type '\(contentType.prefix(120))': expected a boundary of 1 to 70 characters"
+                "content type '\(contentType.prefix(120))': expected a boundary of 1 to 70 "
+                    + "characters"
             )
         }
         return Array(("\r\n--" + boundary).utf8)

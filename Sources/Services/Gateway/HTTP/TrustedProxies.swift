@@ -15,7 +15,8 @@ struct TrustedProxies: Hashable, Sendable {
             guard let address = Self.canonical(text) else {
                 throw Failure(
                     .invalidParameter,
-                    "--trusted-proxy \(text.prefix(80)): expected an IP address, as 10.0.0.7 or fd00::7"
+                    "--trusted-proxy \(text.prefix(80)): expected an IP address, as 10.0.0.7 or "
+                        + "fd00::7"
                 )
             }
             addresses.insert(address)

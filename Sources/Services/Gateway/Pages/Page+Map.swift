@@ -89,7 +89,8 @@ extension Page {
         }
         if !hasLeaflet {
             notice(
-                "Leaflet is not installed on this server, so the map stands still: Debian's package is libjs-leaflet.",
+                "Leaflet is not installed on this server, so the map stands still: Debian's "
+                    + "package is libjs-leaflet.",
                 &page)
         }
         page.element("div", ["class": "map-view"]) { page in
@@ -100,7 +101,8 @@ extension Page {
                     [
                         "id": "map", "role": "region",
                         "aria-label":
-                            "Map: arrow keys move it, plus and minus zoom, Enter asks what is in the middle",
+                            "Map: arrow keys move it, plus and minus zoom, Enter asks what is in "
+                            + "the middle",
                         "data-service": path, "data-extent": extent,
                         "data-at": parameters["at"],
                         "data-moment": parameters["historicMoment"],

@@ -44,7 +44,8 @@ struct ServiceQuery: Sendable {
         guard definitions.count <= Self.layerLimit else {
             throw Failure(
                 .tooLarge,
-                "\(definitions.count) layers are asked for at once, the most is \(Self.layerLimit): "
+                "\(definitions.count) layers are asked for at once, the most is "
+                    + "\(Self.layerLimit): "
                     + "name fewer in layerDefs")
         }
         var requests: [QueryRequest] = []

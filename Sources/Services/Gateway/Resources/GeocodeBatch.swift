@@ -93,7 +93,8 @@ struct GeocodeBatch: Sendable {
             case .array, .object:
                 throw Failure(
                     .invalidParameter,
-                    "parameter 'addresses': record \(index + 1): '\(name.prefix(60))': expected text "
+                    "parameter 'addresses': record \(index + 1): '\(name.prefix(60))': expected "
+                        + "text "
                         + "or a number")
             }
         }

@@ -122,7 +122,8 @@ extension GatewayService {
         if let difference {
             throw Failure(
                 .conflict,
-                "parameter '\(Known.clientId.name)': '\(clientID)' is the id of job \(id), which was "
+                "parameter '\(Known.clientId.name)': '\(clientID)' is the id of job \(id), which "
+                    + "was "
                     + "submitted with \(difference): choose another id for another job")
         }
         return job

@@ -76,7 +76,8 @@ extension GatewayService {
 
     static let unproved = Failure(
         .foreignPage,
-        "a login by cookie changes something only through this server's own pages: open the page again, and send its form"
+        "a login by cookie changes something only through this server's own pages: open the page "
+            + "again, and send its form"
     )
 
     private static func goOn(to path: String?, setting cookie: String) -> GatewayResponse {
