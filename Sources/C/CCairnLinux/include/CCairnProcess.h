@@ -2,6 +2,8 @@
 // Part of Cairn.
 #pragma once
 
+#include <stdint.h>
+
 /// Starts `path` with `arguments` (ended by NULL): standard input is empty, standard output and error
 /// go to the descriptor `log`, signals are as at login, no other descriptor is inherited.
 /// `is_detached` 0: a process group of its own, and SIGTERM when the calling *thread* ends;

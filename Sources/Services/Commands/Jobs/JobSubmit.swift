@@ -45,9 +45,10 @@ struct JobSubmit: SiteCommand {
     @Option(help: "Keep the job's ticket in this file, for 'job watch --from'.")
     var ticket: String?
     @Option(
-        help:
-            "Your own id of the job, 1 to 64 letters, digits, - and _: submitted again, it is the "
-            + "same job."
+        help: """
+            Your own id of the job, 1 to 64 letters, digits, - and _: submitted again, it is the \
+            same job.
+            """
     ) var id: String?
     @Flag(help: "Wait for its end, as 'job watch' does.") var watch = false
 

@@ -37,18 +37,20 @@ struct LocatorBuild: SiteCommand {
     @Argument(help: "The locator's name, by the rule for map names.", transform: Reading.mapName)
     var name: MapName
     @Argument(
-        help:
-            "Gazetteers, tables of addresses, vector files, directories of them, dataset:HASH, or "
-            + "layer:MAP/LAYER[@N]."
+        help: """
+            Gazetteers, tables of addresses, vector files, directories of them, dataset:HASH, or \
+            layer:MAP/LAYER[@N].
+            """
     )
     var sources: [String]
     @Option(help: "A ranking model, JSON, instead of the one that comes with the program.")
     var ranking: String?
     @Option(
         name: .customLong("columns"),
-        help:
-            "A JSON file that states the columns of addresses, streets, areas or named features. "
-            + "May be repeated."
+        help: """
+            A JSON file that states the columns of addresses, streets, areas or named features. \
+            May be repeated.
+            """
     )
     var columns: [String] = []
     @Option(

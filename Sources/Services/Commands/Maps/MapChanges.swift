@@ -41,9 +41,10 @@ struct MapCreate: SiteCommand {
 
     @OptionGroup var common: CommonOptions
     @Argument(
-        help:
-            "Its name: 1 to 64 letters, digits or '_', starting with a letter; perhaps "
-            + "FOLDER/NAME.",
+        help: """
+            Its name: 1 to 64 letters, digits or '_', starting with a letter; perhaps \
+            FOLDER/NAME.
+            """,
         transform: Reading.mapName)
     var map: MapName
 
