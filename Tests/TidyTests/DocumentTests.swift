@@ -109,13 +109,12 @@ import Testing
         }
     }
 
-    /// What is read beside code fits a window beside it.
-    @Test func `comments are at most 100 columns wide`() {
+    /// Two files fit beside each other.
+    @Test func `lines are at most 100 columns wide`() {
         for file in sources {
             for (index, line) in file.lines.enumerated()
             where line.utf8.count > 100 && line.count > 100 {
-                let isComment = line.trimmingPrefix(while: \.isWhitespace).hasPrefix("//")
-                #expect(!isComment, "\(file.path):\(index + 1) has \(line.count) columns")
+                Issue.record("\(file.path):\(index + 1) has \(line.count) columns")
             }
         }
     }

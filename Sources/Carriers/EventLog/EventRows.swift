@@ -9,8 +9,8 @@ internal import SQLite
 struct EventRows: ~Copyable {
     /// The columns that a statement must select.
     static let columns = """
-        event.position, event.stream, stream_position, recorded_at, id, schema, type, metadata, data, \
-        crc
+        event.position, event.stream, stream_position, recorded_at, id, schema, type, metadata, \
+        data, crc
         """
     /// Most names remembered; beyond it all are dropped and read again.
     private static let bound = 50_000

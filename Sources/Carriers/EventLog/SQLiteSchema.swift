@@ -119,7 +119,8 @@ enum SQLiteSchema {
         let (streams, categories) =
             found < 3 ? ("event", "event") : ("stream_event", "category_event")
         let runs = """
-            CREATE TEMP VIEW stream_run AS SELECT stream, position AS first, 1 AS count FROM \(streams);
+            CREATE TEMP VIEW stream_run AS
+                SELECT stream, position AS first, 1 AS count FROM \(streams);
             CREATE TEMP VIEW category_run AS
                 SELECT category, position AS first, 1 AS count FROM \(categories);
             """

@@ -148,7 +148,8 @@ enum ArcGIS {
         let text: String
         if case .envelope(let box) = shape {
             text =
-                "{\"xmin\":\(box.minX),\"ymin\":\(box.minY),\"xmax\":\(box.maxX),\"ymax\":\(box.maxY)}"
+                #"{"xmin":\#(box.minX),"ymin":\#(box.minY),"#
+                + #""xmax":\#(box.maxX),"ymax":\#(box.maxY)}"#
             return [("geometryType", "esriGeometryEnvelope"), ("geometry", text)]
         } else if let x = form.x, let y = form.y {
             text = "{\"x\":\(x),\"y\":\(y)}"

@@ -226,7 +226,8 @@ extension Setting {
     /// `--print-config` prints.
     public static var example: String {
         var text = """
-            # Settings of a Cairn site: NAME=value, one on a line; read with --config FILE or CAIRN_CONFIG.
+            # Settings of a Cairn site, one NAME=value on a line; read with --config FILE or
+            # CAIRN_CONFIG.
             # An argument overrides the environment, which overrides this file.
 
             """

@@ -61,10 +61,10 @@ struct RowTable {
             var place = groups[key]
             if place == nil {
                 guard groups.count < QueryLimits.groups else {
+                    let parameter =
+                        columns.isEmpty ? "returnDistinctValues" : "groupByFieldsForStatistics"
                     throw Failure(
-                        .tooLarge,
-                        "\(columns.isEmpty ? "returnDistinctValues" : "groupByFieldsForStatistics"): "
-                            + "more than \(QueryLimits.groups) different rows")
+                        .tooLarge, "\(parameter): more than \(QueryLimits.groups) different rows")
                 }
                 place = groups.count
                 groups[key] = groups.count

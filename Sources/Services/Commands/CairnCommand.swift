@@ -12,8 +12,9 @@ package struct CairnCommand: AsyncParsableCommand {
     package static let configuration = CommandConfiguration(
         commandName: "cairn", abstract: "A map backend that remembers everything.",
         discussion: """
-            Every command takes --site DIRECTORY (or CAIRN_SITE) and --json (JSON Lines on standard \
-            output). Exit codes: 0 done, 1 refused or failed, 64 not understood, 69 unavailable.
+            Every command takes --site DIRECTORY (or CAIRN_SITE) and --json (JSON Lines on \
+            standard output). Exit codes: 0 done, 1 refused or failed, 64 not understood, 69 \
+            unavailable.
             """,
         version: version,
         subcommands: [

@@ -9,8 +9,8 @@ struct CredentialCommands: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "credential", abstract: "Manage the credentials for other servers.",
         discussion: """
-            A secret is kept in the site, in a file of its own readable by its owner only. Layers refer \
-            to it by name; it never appears in the log, in an answer or on a command line.
+            A secret is kept in the site, in a file of its own readable by its owner only. Layers \
+            refer to it by name; it never appears in the log, in an answer or on a command line.
             """,
         subcommands: [CredentialSet.self, CredentialList.self, CredentialRemove.self])
 }
@@ -19,8 +19,8 @@ struct CredentialSet: SiteCommand {
     static let configuration = CommandConfiguration(
         commandName: "set", abstract: "Store a secret read from standard input.",
         discussion: """
-            Without --user it is a token: a bearer token for WMS, the parameter 'token' for ArcGIS. \
-            It replaces the one of that name, from the next request on.
+            Without --user it is a token: a bearer token for WMS, the parameter 'token' for \
+            ArcGIS. It replaces the one of that name, from the next request on.
             """)
     static let makesSite = true
 

@@ -9,9 +9,9 @@ struct MetricsCommand: SiteCommand {
     static let configuration = CommandConfiguration(
         commandName: "metrics", abstract: "Show what the processes of a site count.",
         discussion: """
-            Prometheus' text form, of every process that lives, as it was at most a few seconds ago; \
-            the labels process and pid say of which. Exits 69 when there is none. JSON lines: one \
-            {"process":…,"pid":…,"text":…} per process.
+            Prometheus' text form, of every process that lives, as it was at most a few seconds \
+            ago; the labels process and pid say of which. Exits 69 when there is none. JSON lines: \
+            one {"process":…,"pid":…,"text":…} per process.
             """)
 
     @OptionGroup var common: CommonOptions

@@ -16,8 +16,8 @@ struct StatusCommand: SiteCommand {
             Exits 0 when the site is up, 69 when it is not, or its log or its supervisor does not \
             answer: the answers of the others are shown all the same. JSON lines: one \
             {"kind":"process",…} per process of 'cairn up', one {"kind":"worker",…} per worker the \
-            supervisor knows, one {"kind":"supervisor",…} with what waits and what was counted, one \
-            {"kind":"log","head":…}, without a head where the log does not answer, one \
+            supervisor knows, one {"kind":"supervisor",…} with what waits and what was counted, \
+            one {"kind":"log","head":…}, without a head where the log does not answer, one \
             {"kind":"access",…}, without users where there are no rules, so that every client may \
             do everything, and one {"kind":"open","path":…,"mode":…,"owner":…} per file or \
             directory of the site that other users of this machine may read or write.

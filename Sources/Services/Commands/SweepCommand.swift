@@ -16,12 +16,12 @@ struct SweepCommand: SiteCommand {
         commandName: "sweep",
         abstract: "Remove datasets, rasters and locator files that nothing refers to.",
         discussion: """
-            Removes data that no map and no locator ever used, an hour after they were written. With \
-            --past-before also those that were last used before a time: requests as of the past \
-            that need them are then answered without these layers, and undos that need them refused. \
-            Data of maps and locators as they are, of deleted maps without --past-before, and of \
-            jobs that have not ended stay. The sweep is recorded before the first file is removed. \
-            'cairn job sweep' does the same for files of jobs. JSON: one \
+            Removes data that no map and no locator ever used, an hour after they were written. \
+            With --past-before also those that were last used before a time: requests as of the \
+            past that need them are then answered without these layers, and undos that need them \
+            refused. Data of maps and locators as they are, of deleted maps without --past-before, \
+            and of jobs that have not ended stay. The sweep is recorded before the first file is \
+            removed. 'cairn job sweep' does the same for files of jobs. JSON: one \
             {"kind","id","byteCount","verdict","uses":[…]} for each, and a last line \
             {"removedCount","removedBytes","keptCount","keptBytes","isDone"}.
             """)
@@ -89,8 +89,9 @@ struct SweepCommand: SiteCommand {
             for entry in doomed { try Self.remove(entry) }
         }
         if session.output.isJSON { return try session.output.record(sum) }
+        let go = dryRun ? "would go" : "are gone"
         try session.output.line(
-            "\(sum.removedCount) of \(sum.removedBytes.byteText) \(dryRun ? "would go" : "are gone"); "
+            "\(sum.removedCount) of \(sum.removedBytes.byteText) \(go); "
                 + "\(sum.keptCount) of \(sum.keptBytes.byteText) stay")
     }
 

@@ -13,9 +13,9 @@ struct UpCommand: SiteCommand {
     static let configuration = CommandConfiguration(
         commandName: "up", abstract: "Run every process of a site, and restart those that die.",
         discussion: """
-            Makes the directory a site if it is not one yet. Returns when SIGTERM or SIGINT has stopped \
-            everything, or with --detach when everything answers. Output of the processes goes to \
-            run/<name>.log in the site.
+            Makes the directory a site if it is not one yet. Returns when SIGTERM or SIGINT has \
+            stopped everything, or with --detach when everything answers. Output of the processes \
+            goes to run/<name>.log in the site.
             """)
     static let makesSite = true
 

@@ -10,9 +10,10 @@ struct UserCommands: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "user", abstract: "Manage the users of the site's gateways.",
         discussion: """
-            A permission is an operation (query, edit, jobs, manageJobs, metrics, history or admin), for all services, or \
-            after ':' for one: query, edit:Roads, jobs. The first command puts access rules in force: from then on only \
-            permitted operations are allowed, also for clients without a token, here named 'anonymous'. Running gateways \
+            A permission is an operation (query, edit, jobs, manageJobs, metrics, history or \
+            admin), for all services, or after ':' for one: query, edit:Roads, jobs. The first \
+            command puts access rules in force: from then on only permitted operations are \
+            allowed, also for clients without a token, here named 'anonymous'. Running gateways \
             follow within a second.
             """,
         subcommands: [
@@ -100,8 +101,9 @@ struct UserQuota: SiteCommand {
         commandName: "quota",
         abstract: "Set the quota of a user, of 'anonymous', or the default.",
         discussion: """
-            Limits that are not given stay; the word 'default' removes a limit. The quota of anonymous is shared by all \
-            clients without a token. The built-in default is 10 GiB, 20 jobs and 4 uploads. Tokens remain valid.
+            Limits that are not given stay; the word 'default' removes a limit. The quota of \
+            anonymous is shared by all clients without a token. The built-in default is 10 GiB, 20 \
+            jobs and 4 uploads. Tokens remain valid.
             """)
     static let makesSite = true
 

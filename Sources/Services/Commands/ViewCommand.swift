@@ -14,9 +14,9 @@ struct ViewCommand: SiteCommand {
     static let configuration = CommandConfiguration(
         commandName: "view", abstract: "Look at a map in the terminal.",
         discussion: """
-            Press ? for the keys. NO_COLOR turns colours off. With --frame one screen of that size is \
-            written as text, once everything in view is drawn. JSON (with --frame): columns, rows, \
-            lines.
+            Press ? for the keys. NO_COLOR turns colours off. With --frame one screen of that size \
+            is written as text, once everything in view is drawn. JSON (with --frame): columns, \
+            rows, lines.
             """)
 
     @OptionGroup var common: CommonOptions

@@ -33,10 +33,10 @@ struct Exchange: Sendable {
         notBefore = .now
         end = min(notBefore + request.timeout, deadline ?? notBefore + request.timeout)
         let allowed = max(.zero, end - notBefore)
+        let whole = Duration.milliseconds(Int64(allowed / .milliseconds(1)))
         bound =
             allowed == request.timeout
-            ? "within \(allowed)"
-            : "in the \(Duration.milliseconds(Int64(allowed / .milliseconds(1)))) that its caller waits"
+            ? "within \(allowed)" : "in the \(whole) that its caller waits"
         url = request.url
         form = request.form
     }

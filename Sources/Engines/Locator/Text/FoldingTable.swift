@@ -6,7 +6,8 @@
 /// Lower case; Arabic letters are interchangeable ones, Hebrew ones the final forms.
 enum FoldingTable {
     static let entries = #"""
-        ae=æ b=ƀɓ d=ðđɖɗȡ e=əɛ f=ƒ g=ɣǥ h=ħ i=ıɩɨ k=ĸƙ l=ł ll=ỻ ng=ŋ o=øɔ oe=œ s=ẜẝ t=ŧ th=þ u=ʉ v=ʋỽ y=ƴỿ z=ƶȥ
+        ae=æ b=ƀɓ d=ðđɖɗȡ e=əɛ f=ƒ g=ɣǥ h=ħ i=ıɩɨ k=ĸƙ l=ł ll=ỻ ng=ŋ
+        o=øɔ oe=œ s=ẜẝ t=ŧ th=þ u=ʉ v=ʋỽ y=ƴỿ z=ƶȥ
         כ=ך מ=ם נ=ן פ=ף צ=ץ ا=ٱ ك=کڪ ه=ةھہە و=ۇ ي=ىیېے
         """#
 

@@ -114,7 +114,10 @@ extension Timestamp {
     /// A day alone is its first moment. Nil for any other text, and for invalid dates.
     public init?(iso text: String) {
         let form =
-            /(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?(Z|[+-]\d\d:?\d\d)?)?/
+            #/
+            (\d{4})-(\d\d)-(\d\d)
+            (?:[T\ ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?(Z|[+-]\d\d:?\d\d)?)?
+            /#
         guard text.utf8.count <= 64, let match = text.wholeMatch(of: form) else { return nil }
         func number(_ text: Substring?) -> Int64 { text.flatMap { Int64($0) } ?? 0 }
         let parts = match.output

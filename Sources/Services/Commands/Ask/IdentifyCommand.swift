@@ -18,13 +18,14 @@ struct IdentifyCommand: SiteCommand {
     static let configuration = CommandConfiguration(
         commandName: "identify", abstract: "Identify the features at a place of a map.",
         discussion: """
-            Coordinates are x before y (longitude before latitude), in --sr, otherwise in the map's \
-            spatial reference. Without --extent the map's initial extent is taken for the screen, so \
-            that --tolerance has a size. A --geometry may be WKT, GeoJSON, Esri JSON, 'x,y' or \
-            'xmin,ymin,xmax,ymax'. JSON: the whole answer on one line. --batch reads many queries, JSON \
-            Lines or CSV, and writes a JSON line for each, in order (Docs/identify.md). --compare asks \
-            as of two moments and shows what differs, and the events between them that made it so; \
-            JSON: {"first","second","differences":[{"layer","layerName","feature","change","fields", \
+            Coordinates are x before y (longitude before latitude), in --sr, otherwise in the \
+            map's spatial reference. Without --extent the map's initial extent is taken for the \
+            screen, so that --tolerance has a size. A --geometry may be WKT, GeoJSON, Esri JSON, \
+            'x,y' or 'xmin,ymin,xmax,ymax'. JSON: the whole answer on one line. --batch reads many \
+            queries, JSON Lines or CSV, and writes a JSON line for each, in order \
+            (Docs/identify.md). --compare asks as of two moments and shows what differs, and the \
+            events between them that made it so; JSON: \
+            {"first","second","differences":[{"layer","layerName","feature","change","fields", \
             "events"}],"events":[…]}.
             """)
 

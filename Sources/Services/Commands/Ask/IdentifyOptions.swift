@@ -10,8 +10,8 @@ internal import Terminal
 struct IdentifyOptions: ParsableArguments {
     @Option(
         help: """
-            Only features of that time: a moment, or 'FROM,TO', each ISO 8601 or milliseconds since \
-            1970, '..' for an open end. Layers without time are not limited.
+            Only features of that time: a moment, or 'FROM,TO', each ISO 8601 or milliseconds \
+            since 1970, '..' for an open end. Layers without time are not limited.
             """) var time: String?
     @Option(
         help: ArgumentHelp(

@@ -14,10 +14,10 @@ struct JobAutopsyCommand: SiteCommand {
     static let configuration = CommandConfiguration(
         commandName: "autopsy", abstract: "Show the attempts of a job's chunks.",
         discussion: """
-            Without a chunk, lists those that failed, lost a worker or are quarantined. With one, shows \
-            every attempt with the end and the last output of its worker, writes the work order to a \
-            directory, and prints the command that executes it alone. --run executes it, in a process \
-            that may die of it; exits 1 when it fails.
+            Without a chunk, lists those that failed, lost a worker or are quarantined. With one, \
+            shows every attempt with the end and the last output of its worker, writes the work \
+            order to a directory, and prints the command that executes it alone. --run executes \
+            it, in a process that may die of it; exits 1 when it fails.
             """)
 
     @OptionGroup var common: CommonOptions

@@ -15,11 +15,12 @@ struct JobSweep: SiteCommand {
     static let configuration = CommandConfiguration(
         commandName: "sweep", abstract: "Remove the files that no job needs any more.",
         discussion: """
-            Removes the intermediate results of jobs that ended before a time at least an hour ago, and \
-            files stored before it that no job refers to. --with-products removes the inputs and products \
-            of these jobs as well. Jobs that have not ended lose nothing. The log keeps every job and \
-            records the sweep with its actor; removed files cannot be replayed. JSON: one line with \
-            before, keepsProducts, blobCount, byteCount, leftCount, leftByteCount, isDone.
+            Removes the intermediate results of jobs that ended before a time at least an hour \
+            ago, and files stored before it that no job refers to. --with-products removes the \
+            inputs and products of these jobs as well. Jobs that have not ended lose nothing. The \
+            log keeps every job and records the sweep with its actor; removed files cannot be \
+            replayed. JSON: one line with before, keepsProducts, blobCount, byteCount, leftCount, \
+            leftByteCount, isDone.
             """)
 
     @OptionGroup var common: CommonOptions
@@ -72,10 +73,10 @@ struct JobSweep: SiteCommand {
         }
         if !dryRun { try session.site.uploads.forgetSwept(before: before) }
         if session.output.isJSON { return try session.output.record(line) }
+        let (go, stay) = dryRun ? ("would go", "would stay") : ("are gone", "stay")
         try session.output.line(
-            "\(line.blobCount) files of \(line.byteCount) bytes \(dryRun ? "would go" : "are gone"); "
-                + "\(line.leftCount) of \(line.leftByteCount) bytes \(dryRun ? "would stay" : "stay")"
-        )
+            "\(line.blobCount) files of \(line.byteCount) bytes \(go); "
+                + "\(line.leftCount) of \(line.leftByteCount) bytes \(stay)")
     }
 
     private func remove(

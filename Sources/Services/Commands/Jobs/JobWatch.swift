@@ -13,8 +13,8 @@ struct JobWatch: SiteCommand {
     static let configuration = CommandConfiguration(
         commandName: "watch", abstract: "Show a job's progress and messages until it ends.",
         discussion: """
-            Exits 0 when the job succeeded (or reached --until), 1 when it failed, was cancelled or \
-            timed out, 69 when the site was away for ten minutes. On a terminal a bar is drawn; \
+            Exits 0 when the job succeeded (or reached --until), 1 when it failed, was cancelled \
+            or timed out, 69 when the site was away for ten minutes. On a terminal a bar is drawn; \
             otherwise, and with --json, there is one line per change. With --from FILE it goes on \
             where the ticket in FILE ends, submits the job if that has not happened yet, and keeps \
             the ticket up to date; '-' reads a ticket from standard input.

@@ -8,10 +8,10 @@ struct LocatorCases: SiteCommand {
     static let configuration = CommandConfiguration(
         commandName: "cases", abstract: "Derive cases for evaluate from gazetteers and examples.",
         discussion: """
-            SOURCES are gazetteers with a heading: places, regions, countries. Texts that people write for a \
-            place are derived from its names; from --examples, cases with typing errors and moved words. \
-            Each half (training, held-out) holds the same records whatever the seed. Writes JSON Lines, \
-            the same for the same arguments.
+            SOURCES are gazetteers with a heading: places, regions, countries. Texts that people \
+            write for a place are derived from its names; from --examples, cases with typing \
+            errors and moved words. Each half (training, held-out) holds the same records whatever \
+            the seed. Writes JSON Lines, the same for the same arguments.
             """)
 
     @OptionGroup var common: CommonOptions

@@ -24,12 +24,14 @@ struct LocatorBuild: SiteCommand {
     static let configuration = CommandConfiguration(
         commandName: "build", abstract: "Build a locator from gazetteers and publish it.",
         discussion: """
-            World is the locator that geocode asks by default. Works with the site up or down. Sources \
-            are gazetteers, tables of addresses, streets, addresses, borders or named features in any vector file that GDAL \
-            reads, and extracts of OpenStreetMap. Tables and layers are known by their columns: those of BAN, BANO, OpenAddresses, \
-            TIGER/Line, of --columns files, and those with usual headings (housenumber, street, postcode, town, lat, \
-            addr:street …). JSON: one line with name, locator, placeCount, pointCount, \
-            streetCount, houseCount, segmentCount, areaCount, byteCount, rejectedCount, ignoredCount, rejected, columns and sequence.
+            World is the locator that geocode asks by default. Works with the site up or down. \
+            Sources are gazetteers, tables of addresses, streets, addresses, borders or named \
+            features in any vector file that GDAL reads, and extracts of OpenStreetMap. Tables and \
+            layers are known by their columns: those of BAN, BANO, OpenAddresses, TIGER/Line, of \
+            --columns files, and those with usual headings (housenumber, street, postcode, town, \
+            lat, addr:street …). JSON: one line with name, locator, placeCount, pointCount, \
+            streetCount, houseCount, segmentCount, areaCount, byteCount, rejectedCount, \
+            ignoredCount, rejected, columns and sequence.
             """)
     static let makesSite = true
 

@@ -17,10 +17,11 @@ struct LocatorEvaluate: SiteCommand {
         commandName: "evaluate", abstract: "Evaluate a locator on cases with known answers.",
         discussion: """
             CASES is JSON Lines, one case a line: id, category, kind (search, or reverse with \
-            [longitude, latitude] as query, or suggest), query, limit, focus, half, and expected with lat, lon, \
-            max_distance_m and perhaps housenumber and country_code. A case passes when one of the first \
-            limit candidates is within that distance and has that number and country. Answers come from the locator's file in this \
-            process, with the site up or down. JSON: one line for each failed case, then one for each category and half.
+            [longitude, latitude] as query, or suggest), query, limit, focus, half, and expected \
+            with lat, lon, max_distance_m and perhaps housenumber and country_code. A case passes \
+            when one of the first limit candidates is within that distance and has that number and \
+            country. Answers come from the locator's file in this process, with the site up or \
+            down. JSON: one line for each failed case, then one for each category and half.
             """)
 
     @OptionGroup var common: CommonOptions

@@ -12,9 +12,9 @@ struct LocatorShow: SiteCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "Show what a locator was built from.",
         discussion: """
-            Works with the site up or down. Lists the sources in the order of the build, each with its kind, the \
-            number of its records taken, and the attribution its licence requires. JSON: one line with name, locator, placeCount, \
-            streetCount, houseCount and sources.
+            Works with the site up or down. Lists the sources in the order of the build, each with \
+            its kind, the number of its records taken, and the attribution its licence requires. \
+            JSON: one line with name, locator, placeCount, streetCount, houseCount and sources.
             """)
 
     @OptionGroup var common: CommonOptions

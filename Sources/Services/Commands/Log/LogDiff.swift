@@ -13,8 +13,8 @@ struct LogDiff: SiteCommand {
         discussion: """
             Moments are sequence numbers or times, in either order. Prints nothing where nothing \
             changed; of an edited feature one line. Jobs are left out unless --jobs or --job names \
-            them. JSON: one {"part":"map/World","path":[…],"before":…,"after":…} for each field; an \
-            absent value is left out.
+            them. JSON: one {"part":"map/World","path":[…],"before":…,"after":…} for each field; \
+            an absent value is left out.
             """)
 
     @OptionGroup var common: CommonOptions

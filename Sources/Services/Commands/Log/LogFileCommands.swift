@@ -14,8 +14,8 @@ struct LogArchiveCommand: SiteCommand {
         discussion: """
             The events up to a sequence number or time, in whole commits, become a file in \
             log/archives of the site that is never written again. It is verified before they leave \
-            the log's own file. Every command reads them from there, as long as the file stays in its \
-            place. JSON: one line with first, last, name, byteCount, fileHash.
+            the log's own file. Every command reads them from there, as long as the file stays in \
+            its place. JSON: one line with first, last, name, byteCount, fileHash.
             """)
 
     @OptionGroup var common: CommonOptions
@@ -45,8 +45,8 @@ struct LogBackupCommand: SiteCommand {
         commandName: "backup", abstract: "Copy the log, while it is written, into a new file.",
         discussion: """
             The copy is the log as it was when the copying began. Files in log/archives, datasets, \
-            locators and blobs never change once written: copy them with any tool, after this. JSON: \
-            one line with file, head.
+            locators and blobs never change once written: copy them with any tool, after this. \
+            JSON: one line with file, head.
             """)
 
     @OptionGroup var common: CommonOptions

@@ -13,11 +13,12 @@ struct LogStateHash: SiteCommand {
         commandName: "state-hash",
         abstract: "Fold the log and print the hash of the resulting maps and jobs.",
         discussion: """
-            The same log gives the same hash on every run and release; snapshots are not used. --live asks the running \
-            services for theirs and compares each part with the log folded up to it; it exits 1 \
-            where one differs. JSON: {"form":1,"hash":…,"partCount":…,"parts":[…],"sequence":…}, or \
-            with --live one {"service":…,"comparedCount":…,"differences":[…],"hash":…,"sequence":…} \
-            for each service.
+            The same log gives the same hash on every run and release; snapshots are not used. \
+            --live asks the running services for theirs and compares each part with the log folded \
+            up to it; it exits 1 where one differs. JSON: \
+            {"form":1,"hash":…,"partCount":…,"parts":[…],"sequence":…}, or with --live one \
+            {"service":…,"comparedCount":…,"differences":[…],"hash":…,"sequence":…} for each \
+            service.
             """)
 
     @OptionGroup var common: CommonOptions

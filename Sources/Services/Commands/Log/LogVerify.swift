@@ -11,9 +11,9 @@ struct LogVerify: SiteCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify", abstract: "Check every event's bytes against the log's hashes.",
         discussion: """
-            Checks the log's own file and its archives, that each archive continues the one before it, \
-            and that the file's indexes agree with the events. Exits 1 at the first \
-            fault. Where no cairn-logd runs the files are read here, and nothing is written. JSON: one \
+            Checks the log's own file and its archives, that each archive continues the one before \
+            it, and that the file's indexes agree with the events. Exits 1 at the first fault. \
+            Where no cairn-logd runs the files are read here, and nothing is written. JSON: one \
             line with checkedThrough, head, fault, and by: cairn-logd or files.
             """)
 

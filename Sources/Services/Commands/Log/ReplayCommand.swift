@@ -13,16 +13,16 @@ struct ReplayCommand: SiteCommand {
             --map or --job folds its events and shows every state; JSON: one \
             {"event":…,"state":…} per event.
 
-            --compare asks recorded requests again on this build, and with --jobs does the chunks of \
-            jobs again, and reports what differs, field by field; it exits 1 where something does. \
-            The site may be up or down. JSON: one line per difference, then \
-            {"comparedCount":…,"differingCount":…,"firstSequence":…,"incomparableCount":…,\
+            --compare asks recorded requests again on this build, and with --jobs does the chunks \
+            of jobs again, and reports what differs, field by field; it exits 1 where something \
+            does. The site may be up or down. JSON: one line per difference, then \
+            {"comparedCount":…,"differingCount":…,"firstSequence":…,"incomparableCount":…, \
             "otherIncarnations":{…}}.
 
             Otherwise it drives another site, --into or a temporary one, through the events from \
-            --from to --to, so that 'cairn view --site' can watch. Keys on a terminal: space pauses \
-            and goes on, n is one event, + and - double and halve the speed, q ends. From standard \
-            input that is no terminal the lines pause, resume, step, speed N, quit.
+            --from to --to, so that 'cairn view --site' can watch. Keys on a terminal: space \
+            pauses and goes on, n is one event, + and - double and halve the speed, q ends. From \
+            standard input that is no terminal the lines pause, resume, step, speed N, quit.
             """)
 
     @OptionGroup var common: CommonOptions

@@ -10,11 +10,11 @@ struct UndoCommand: SiteCommand {
     static let configuration = CommandConfiguration(
         commandName: "undo", abstract: "Undo changes of a map.",
         discussion: """
-            Puts back what the events with these sequence numbers changed in one map, as one event, \
-            which can be undone too. Changes since then that build on them are listed, and the undo \
-            is refused unless --also undoes them too, or --merge keeps what they changed (of a \
-            feature, field by field). JSON: one {"undone":…,"dependents":…,"restored":…}, with \
-            "sequence" where something was undone.
+            Puts back what the events with these sequence numbers changed in one map, as one \
+            event, which can be undone too. Changes since then that build on them are listed, and \
+            the undo is refused unless --also undoes them too, or --merge keeps what they changed \
+            (of a feature, field by field). JSON: one {"undone":…,"dependents":…,"restored":…}, \
+            with "sequence" where something was undone.
             """)
 
     @OptionGroup var common: CommonOptions

@@ -12,11 +12,12 @@ struct WhyCommand: SiteCommand {
     static let configuration = CommandConfiguration(
         commandName: "why", abstract: "Show the causes of a job, a layer, a feature or an event.",
         discussion: """
-            WHAT is a job, MAP or MAP/LAYER, or the sequence number of an event. Shows the chain of \
-            events from the first command on, and the map that each of them saw. JSON: one \
+            WHAT is a job, MAP or MAP/LAYER, or the sequence number of an event. Shows the chain \
+            of events from the first command on, and the map that each of them saw. JSON: one \
             {"event":…,"inferred":…,"saw":…} for each event, the first cause first. Of \
             MAP/LAYER/ID, a feature, it shows every change; JSON: one \
-            {"event":…,"change":"added|changed|removed","fields":[{"path","before","after"}]} each.
+            {"event":…,"change":"added|changed|removed","fields":[{"path","before","after"}]} \
+            each.
             """)
 
     @OptionGroup var common: CommonOptions

@@ -10,8 +10,8 @@ struct MapCommands: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "map", abstract: "Read and change maps and their layers.",
         discussion: """
-            A layer is named by its number or its name. Every change is one command to the map state \
-            and is recorded; a refused command changes nothing.
+            A layer is named by its number or its name. Every change is one command to the map \
+            state and is recorded; a refused command changes nothing.
             """,
         subcommands: [
             MapList.self, MapShow.self, MapCreate.self, MapDelete.self, MapCopy.self,

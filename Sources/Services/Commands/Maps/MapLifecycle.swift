@@ -14,8 +14,8 @@ struct MapDelete: SiteCommand {
     static let configuration = CommandConfiguration(
         commandName: "delete", abstract: "Delete a map.",
         discussion: """
-            The map's past remains: 'cairn identify --at' asks it, 'cairn undo' brings the map back. \
-            Its data stay until 'cairn sweep' removes those that nothing refers to.
+            The map's past remains: 'cairn identify --at' asks it, 'cairn undo' brings the map \
+            back. Its data stay until 'cairn sweep' removes those that nothing refers to.
             """)
 
     @OptionGroup var common: CommonOptions
@@ -28,9 +28,9 @@ struct MapCopy: SiteCommand {
     static let configuration = CommandConfiguration(
         commandName: "copy", abstract: "Copy a map, in this site or into another with its data.",
         discussion: """
-            The copy has the layers of the map with their numbers, symbols, edits and graphics; its \
-            past begins with the copy. The other site must be up. Permissions go by names of maps: \
-            give them for the new name.
+            The copy has the layers of the map with their numbers, symbols, edits and graphics; \
+            its past begins with the copy. The other site must be up. Permissions go by names of \
+            maps: give them for the new name.
             """)
 
     @OptionGroup var common: CommonOptions
@@ -91,8 +91,8 @@ struct MapRenameMap: SiteCommand {
     static let configuration = CommandConfiguration(
         commandName: "rename-map", abstract: "Give a map another name.",
         discussion: """
-            The map is copied under the new name, and the old one deleted; its past stays under the \
-            old name. Permissions go by names of maps: give them for the new name.
+            The map is copied under the new name, and the old one deleted; its past stays under \
+            the old name. Permissions go by names of maps: give them for the new name.
             """)
 
     @OptionGroup var common: CommonOptions

@@ -31,8 +31,8 @@ struct MapDrawing: MapChange {
     static let configuration = CommandConfiguration(
         commandName: "drawing", abstract: "Set the symbology of a layer.",
         discussion: """
-            The file holds Esri's drawingInfo as JSON: a renderer, labelingInfo and transparency. What \
-            'MapServer/ID?f=json' shows under drawingInfo can be taken as it is.
+            The file holds Esri's drawingInfo as JSON: a renderer, labelingInfo and transparency. \
+            What 'MapServer/ID?f=json' shows under drawingInfo can be taken as it is.
             """)
 
     @OptionGroup var common: CommonOptions

@@ -107,7 +107,8 @@ actor LoginDesk {
 
     /// Hash of a random, discarded password.
     private static let nobodysHash =
-        "$argon2id$v=19$m=65536,t=2,p=1$ncvgodVCdaZZGNXvA+As/w$i4GRejbynYQuVNv4pjejnuBjIhyEZRsN2f8CvN5wX9I"
+        "$argon2id$v=19$m=65536,t=2,p=1$ncvgodVCdaZZGNXvA+As/w$"
+        + "i4GRejbynYQuVNv4pjejnuBjIhyEZRsN2f8CvN5wX9I"
 }
 
 extension Failure.Code {
