@@ -20,24 +20,14 @@ final class MapHead: Sendable {
         shared = site.flatMap { try? SharedNumber(readingFrom: $0.mapHeadPath) }
     }
 
-    /// The position.
-    var sequence: Int64 { max(shared?.value ?? 0, own.load(ordering: .acquiring)) }
+    /// The position; while the log is away, that of this process' own writes: what is known is
+    /// answered then, and nothing newer can be had.
+    func sequence(logIsAway: Bool) -> Int64 {
+        max(logIsAway ? 0 : shared?.value ?? 0, own.load(ordering: .acquiring))
+    }
 
     /// Records a write through this process.
     func note(_ sequence: Int64) { own.max(sequence, ordering: .acquiringAndReleasing) }
-
-    /// The request with the position as `minSequence`; requests about the past, or about no map,
-    /// are unchanged.
-    func asking<Request>(_ request: Request) -> Request {
-        guard let question = request as? any MapQuestion, question.asOf == nil else {
-            return request
-        }
-        let sequence = sequence
-        guard sequence > question.minSequence ?? 0 else { return request }
-        var later = question
-        later.minSequence = sequence
-        return later as? Request ?? request
-    }
 }
 
 /// A request about one map, present or past.
@@ -45,6 +35,16 @@ protocol MapQuestion: PastRequest {
     var map: MapName { get }
     /// Minimum sequence number of the answer; nil for any.
     var minSequence: Int64? { get set }
+}
+
+extension MapQuestion {
+    /// The question with `sequence` as `minSequence` where that is later; unchanged about the past.
+    func reaching(_ sequence: Int64) -> Self {
+        guard asOf == nil, sequence > minSequence ?? 0 else { return self }
+        var later = self
+        later.minSequence = sequence
+        return later
+    }
 }
 
 extension IdentifyRequest: MapQuestion {}

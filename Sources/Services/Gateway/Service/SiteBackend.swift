@@ -87,7 +87,8 @@ package final class SiteBackend: GatewayBackend {
     /// Answers from local data, while the log is reachable.
     package func identifyAtOnce(_ request: IdentifyRequest) throws(Failure) -> IdentifyAnswer? {
         guard let atHand, !atHand.follower.isStale,
-            let answer = try atHand.identify.identifyAtOnce(mapHead.asking(request))
+            let answer = try atHand.identify.identifyAtOnce(
+                request.reaching(mapHead.sequence(logIsAway: false)))
         else { return nil }
         answeredAtOnceCount.add(1, ordering: .relaxed)
         recorder?.note(
@@ -112,7 +113,9 @@ package final class SiteBackend: GatewayBackend {
     package func map(
         named name: MapName, past: SeenPast?, minSequence: Int64?
     ) async throws(Failure) -> MapDescription? {
-        try await client.map(named: name, past: past, minSequence: minSequence)
+        let head = past == nil ? headSequence : 0
+        return try await client.map(
+            named: name, past: past, minSequence: max(head, minSequence ?? 0))
     }
 
     /// The position of this gateway in the log.
@@ -125,12 +128,22 @@ package final class SiteBackend: GatewayBackend {
         try client.presentSequenceAtHand()
     }
 
+    private var headSequence: Int64 {
+        mapHead.sequence(logIsAway: atHand?.follower.isStale ?? false)
+    }
+
+    /// A request about a map of now as one that sees every write before it; others as they are.
+    private func reachingHead<Request>(_ request: Request) -> Request {
+        guard let question = request as? any MapQuestion else { return request }
+        return question.reaching(headSequence) as? Request ?? request
+    }
+
     /// Sends the operation to its service or to workers.
     package func ask<Request, Answer>(
         _ operation: Operation<Request, Answer>, _ request: Request, within limit: Duration
     ) async throws(Failure) -> Answer {
         if request is IdentifyRequest { sentToWorkersCount.add(1, ordering: .relaxed) }
-        return try await client.ask(operation, mapHead.asking(request), timeout: limit)
+        return try await client.ask(operation, reachingHead(request), timeout: limit)
     }
 
     /// Answers a query from local data while the log is reachable; else sends it to workers.
@@ -139,7 +152,7 @@ package final class SiteBackend: GatewayBackend {
         within limit: Duration
     ) async throws(Failure) -> QueryAnswer {
         let end = ContinuousClock.now + limit
-        let request = mapHead.asking(request)
+        let request = reachingHead(request)
         if let query = request as? QueryRequest {
             if let answer = try await queryAtOnce(query, until: end) { return answer }
             queriesSentCount.add(1, ordering: .relaxed)
@@ -172,8 +185,7 @@ package final class SiteBackend: GatewayBackend {
         completion: @escaping @Sendable (@escaping IdentifyOutcome) -> Void
     ) throws(Failure) -> @Sendable () -> Void {
         sentToWorkersCount.add(1, ordering: .relaxed)
-        let question = try client.askIdentify(mapHead.asking(request), timeout: limit) {
-            outcome in
+        let question = try client.askIdentify(reachingHead(request), timeout: limit) { outcome in
             completion { () throws(Failure) in try outcome.answer() }
         }
         return { question.cancel() }

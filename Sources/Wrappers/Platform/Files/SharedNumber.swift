@@ -17,27 +17,26 @@ public final class SharedNumber: Sendable {
 
     /// Maps the file to set the number, which is 0 in a new file; creates it if absent.
     public convenience init(settingIn path: String) throws(MappingError) {
-        try self.init(path, O_RDWR | O_CREAT, PROT_READ | PROT_WRITE)
+        try self.init(path, PROT_READ | PROT_WRITE)
     }
 
-    /// Maps the file to read the number; throws for a missing file.
+    /// Maps the file to read the number, which is 0 in a new file; creates it if absent, so that
+    /// either process may be the first.
     public convenience init(readingFrom path: String) throws(MappingError) {
-        try self.init(path, O_RDONLY, PROT_READ)
+        try self.init(path, PROT_READ)
     }
 
-    private init(_ path: String, _ mode: Int32, _ protection: Int32) throws(MappingError) {
-        let descriptor = unsafe open(path, mode | O_CLOEXEC, 0o600)
+    private init(_ path: String, _ protection: Int32) throws(MappingError) {
+        let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw MappingError(path: path, errorNumber: errno) }
         defer { close(descriptor) }
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0 else {
             throw MappingError(path: path, errorNumber: errno)
         }
-        if status.st_size < Self.byteCount {
-            guard mode & O_RDWR != 0, ftruncate(descriptor, off_t(Self.byteCount)) == 0 else {
-                throw MappingError(path: path, errorNumber: mode & O_RDWR != 0 ? errno : ENODATA)
-            }
-        }
+        guard
+            status.st_size >= Self.byteCount || ftruncate(descriptor, off_t(Self.byteCount)) == 0
+        else { throw MappingError(path: path, errorNumber: errno) }
         let address = unsafe mmap(nil, Self.byteCount, protection, MAP_SHARED, descriptor, 0)
         guard unsafe address != MAP_FAILED, let start = unsafe address else {
             throw MappingError(path: path, errorNumber: errno)
