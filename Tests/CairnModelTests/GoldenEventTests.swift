@@ -37,8 +37,7 @@ import Testing
         case "map": try MapEvent(event).payload
         case "job": try JobEvent(event).payload
         case "locator": try LocatorPublished.decode(event)
-        case "site" where event.type == SiteDataSwept.eventType: try SiteDataSwept.decode(event)
-        case "site": try SiteBlobsSwept.decode(event)
+        case "site": try SiteEvent(event).payload
         default: throw Failure(.newerVersion, "no reader for \(event.type)")
         }
     }

@@ -60,9 +60,7 @@ import Testing
         switch golden.type.split(separator: ".").first {
         case "map": check(try MapEvent(event).payload)
         case "job": check(try JobEvent(event).payload)
-        case "site" where event.type == SiteDataSwept.eventType:
-            check(try SiteDataSwept.decode(event))
-        case "site": check(try SiteBlobsSwept.decode(event))
+        case "site": check(try SiteEvent(event).payload)
         default: check(try LocatorPublished.decode(event))
         }
     }

@@ -215,9 +215,7 @@ import Testing
         switch golden.type.split(separator: ".").first {
         case "map": try check(try MapEvent(event).payload)
         case "job": try check(try JobEvent(event).payload)
-        case "site" where event.type == SiteDataSwept.eventType:
-            try check(try SiteDataSwept.decode(event))
-        case "site": try check(try SiteBlobsSwept.decode(event))
+        case "site": try check(try SiteEvent(event).payload)
         default: try check(try LocatorPublished.decode(event))
         }
     }

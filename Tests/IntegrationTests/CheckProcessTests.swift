@@ -75,6 +75,27 @@ import Testing
             outcome.errors.split(separator: "\n").allSatisfy { $0.hasPrefix("cairn-gateway: ") })
     }
 
+    @Test func `cairn config check finds the fault of whichever program`() async throws {
+        guard Programs.areBuilt() else { return }
+        for (text, status, sentence) in [
+            ("CAIRN_GATEWAY_CLICK_LIMIT=0\n", 78, ":1: CAIRN_GATEWAY_CLICK_LIMIT is '0'"),
+            ("\nCAIRN_WORKERS=99\n", 78, ":2: CAIRN_WORKERS is '99'"),
+            ("CAIRN_GATEWAY_AUDIT=some\n", 78, "CAIRN_GATEWAY_AUDIT is 'some'"),
+            ("CAIRN_GATEWAY_AUDIT=0.5\nCAIRN_WORKERS=2\n", 0, ""),
+        ] {
+            try await withFile(text) { path in
+                let outcome = try await Programs.run(["config", "check", path], site: nil)
+                #expect(outcome.status == status, "\(text): \(outcome.errors)")
+                #expect(sentence.isEmpty || outcome.errors.contains(sentence), "\(outcome.errors)")
+            }
+        }
+        let example = try await Programs.run(["config", "example"], site: nil)
+        try await withFile(example.output) { path in
+            let outcome = try await Programs.run(["config", "check", path], site: nil)
+            #expect(outcome.status == 0, "\(outcome.errors)")
+        }
+    }
+
     @Test func `cairn up refuses a file that a process refuses`() async throws {
         guard Programs.areBuilt() else { return }
         let site = Programs.newSite()
@@ -83,7 +104,7 @@ import Testing
         // Only the gateway reads the second of them.
         let text = "CAIRN_GATEWAY_PORT=\(port)\nCAIRN_GATEWAY_CLICK_LIMIT=0\n"
         try await withFile(text) { path in
-            let outcome = try await Programs.run(["up", "--config", path], site: site)
+            let outcome = try await Programs.run(["up", "--create", "--config", path], site: site)
             #expect(outcome.status == 78)
             #expect(
                 outcome.errors
@@ -100,7 +121,7 @@ import Testing
         let text = "CAIRN_GATEWAY_PORT=\(port)\nCAIRN_IDENTIFY_WORKERS=1\nCAIRN_LOG=error\n"
         try await withFile(text) { path in
             let up = try await Programs.run(
-                ["up", "--detach", "--json", "--config", path], site: site)
+                ["up", "--create", "--detach", "--json", "--config", path], site: site)
             #expect(up.status == 0, "\(up.errors)")
             let processes = up.objects.first?["processes"] as? [[String: Any]] ?? []
             #expect(processes.count { $0["role"] as? String == "identify" } == 1)

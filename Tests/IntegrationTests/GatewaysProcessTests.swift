@@ -103,7 +103,8 @@ import Testing
         // A change by another client than a gateway, of what only a description shows.
         for turn in 0..<20 {
             _ = try await site.client.command(
-                map: site.map, .setLayerInfo(layer: 0, info: LayerInfo(description: "text \(turn)")))
+                map: site.map, .setLayerInfo(layer: 0, info: LayerInfo(description: "text \(turn)"))
+            )
             #expect(try await title(gateways[turn % 2]) == "text \(turn)")
         }
     }

@@ -56,7 +56,7 @@ import Testing
             #"{"type":"Feature","properties":{"name":"here"},"geometry":{"type":"Polygon","#
             + #""coordinates":[[[-5,41],[10,41],[10,52],[-5,52],[-5,41]]]}}"#
         try site.write("square", [square])
-        _ = try await run("up --detach --port \(port) --identify-workers 1")
+        _ = try await run("up --create --detach --port \(port) --identify-workers 1")
         _ = try await run("import \(site.folder)/square.geojson --map World")
         _ = try await run("credential set geo --user user", input: "geheim\n")
         _ = try await run("credential set old --user user", input: "geheim\n")

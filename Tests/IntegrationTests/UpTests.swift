@@ -38,6 +38,40 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: site.path + "/run/up.json"))
     }
 
+    @Test func `a mistyped path is refused, and options hold for later starts`() async throws {
+        guard Programs.areBuilt() else { return }
+        let site = try SmallSite()
+        defer { site.remove() }
+        let port = try Loopback.freePort()
+        let missing = try await site.run("up --detach --port \(port)")
+        #expect(missing.status == 1 && missing.errors.contains("--create"), "\(missing.errors)")
+        #expect(!FileManager.default.fileExists(atPath: site.path))
+
+        let first = try await site.run("up --create --detach --port \(port) --workers 2")
+        try #require(first.status == 0, "\(first.errors)")
+        _ = try await site.run("down")
+        let second = try await site.run("up --detach")
+        try #require(second.status == 0, "\(second.errors)")
+        #expect(
+            second.errors
+                == "cairn: as at earlier starts: --port \(port) --workers 2; --forget clears them\n"
+        )
+        #expect(second.output.contains(":\(port)/arcgis"))
+        let works = try await site.run("status --json").objects.filter {
+            $0["kind"] as? String == "process" && $0["role"] as? String == "work"
+        }
+        #expect(works.count == 2)
+        _ = try await site.run("down")
+        let other = try Loopback.freePort()
+        let third = try await site.run("up --detach --forget --port \(other)")
+        try #require(third.status == 0, "\(third.errors)")
+        #expect(third.errors.isEmpty)
+        _ = try await site.run("down")
+        let fourth = try await site.run("up --detach --identify-workers 2")
+        #expect(fourth.errors.contains("--port \(other);"), "\(fourth.errors)")
+        _ = try await site.run("down")
+    }
+
     private func refusals(_ site: SmallSite, _ port: Int) async throws {
         let again = try await site.run("up")
         #expect(again.status == 1)
@@ -45,7 +79,7 @@ import Testing
         #expect(again.errors.split(separator: "\n").count == 1)
         let other = try SmallSite()
         defer { other.remove() }
-        let taken = try await other.run("up --detach --port \(port)")
+        let taken = try await other.run("up --create --detach --port \(port)")
         #expect(taken.status == 1)
         #expect(
             taken.errors

@@ -71,7 +71,7 @@ import Testing
         }
 
         #expect(sections == ["Unit", "Service", "Install"])
-        #expect(values["ExecStart"] == ["/usr/bin/cairn up --site /var/lib/cairn/%i"])
+        #expect(values["ExecStart"] == ["/usr/bin/cairn up --create --site /var/lib/cairn/%i"])
         #expect(values["StateDirectory"] == ["cairn/%i"])
         #expect(values["Type"] == ["notify"])
         #expect(values["WantedBy"] == ["multi-user.target"])

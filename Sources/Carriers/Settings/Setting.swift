@@ -212,11 +212,30 @@ extension Setting {
         "CAIRN_GATEWAY_REQUEST_LOG", "--request-log", .text,
         "A file that gets one line for each request.")
 
+    /// The share of questions that are audited.
+    public static let audit = Setting(
+        "CAIRN_GATEWAY_AUDIT", "--audit", .text, expected: "off, all, or a share like 0.1",
+        standard: "off",
+        "Which questions are kept in the site's audit, with user, address and features shown.")
+    /// How long they are kept.
+    public static let auditDays = Setting(
+        "CAIRN_GATEWAY_AUDIT_DAYS", "--audit-days", .whole(1...36_500), standard: "90",
+        "After how many days a file of the audit is removed.")
+    /// How much is kept.
+    public static let auditGigabytes = Setting(
+        "CAIRN_GATEWAY_AUDIT_GIGABYTES", "--audit-gigabytes", .whole(1...1_000_000),
+        standard: "10", "Beyond which size of the audit its oldest file is removed.")
+    /// What is left out.
+    public static let auditMask = Setting(
+        "CAIRN_GATEWAY_AUDIT_MASK", "--audit-mask", .list,
+        "Fields that the audit leaves out: user, address, question.")
+
     /// Those that the gateway reads beside the common ones.
     public static let gateway = [
         host, port, identifyAtOnce, clickLimit, record, tlsCertificate, tlsKey,
         allowAnonymousNetwork, allowPlainTokens, connections, connectionsPerAddress, rateLimit,
         corsOrigins, trustedProxies, publicURL, hostNames, transportSecurity, requestLog,
+        audit, auditDays, auditGigabytes, auditMask,
     ]
 
     /// Every setting there is.

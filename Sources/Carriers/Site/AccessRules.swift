@@ -53,6 +53,8 @@ public struct AccessRules: Hashable, Sendable, Codable {
 
         /// Matches every service.
         public static let everyService = "*"
+        /// Names the job service.
+        public static let jobService = "Jobs"
     }
 
     /// An operation that can be granted.
@@ -67,6 +69,8 @@ public struct AccessRules: Hashable, Sendable, Codable {
         case manageJobs
         /// Read the metrics of the site's processes.
         case metrics
+        /// Read the audit: who asked what, from where, and which features the answer showed.
+        case audit
         /// See the past unrestricted, with features removed, hidden or deleted since.
         case history
         /// See internal details: answers of other servers, reasons why a layer could not be loaded.

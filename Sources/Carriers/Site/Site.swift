@@ -77,6 +77,8 @@ public struct Site: Hashable, Sendable {
     public var locatorsDirectory: String { path + "/locators" }
     /// The directory of recorded requests, which exists once there is one.
     public var recordingsDirectory: String { path + "/recordings" }
+    /// The directory of the audit, which exists once there is one.
+    public var auditDirectory: String { path + "/audit" }
     /// The snapshots of a folded state, in a directory that exists once there is one.
     public func snapshots(of state: String) -> SnapshotStore {
         SnapshotStore(directory: path + "/snapshots/" + state)

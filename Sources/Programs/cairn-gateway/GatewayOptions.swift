@@ -2,7 +2,9 @@
 // Part of Cairn.
 
 import ArgumentParser
+import CairnModel
 import Gateway
+import Recording
 import Settings
 
 /// The gateway's settings as arguments; texts, which `Settings` checks with the others.
@@ -31,6 +33,10 @@ struct GatewayOptions: ParsableArguments {
     var hostNames: [String] = []
     @Option(help: ArgumentHelp(Setting.transportSecurity.help)) var transportSecurity: String?
     @Option(help: ArgumentHelp(Setting.requestLog.help)) var requestLog: String?
+    @Option(help: ArgumentHelp(Setting.audit.help)) var audit: String?
+    @Option(help: ArgumentHelp(Setting.auditDays.help)) var auditDays: String?
+    @Option(help: ArgumentHelp(Setting.auditGigabytes.help)) var auditGigabytes: String?
+    @Option(help: ArgumentHelp(Setting.auditMask.help)) var auditMask: [String] = []
 
     /// Those that were given.
     var arguments: [Setting: String?] {
@@ -46,6 +52,8 @@ struct GatewayOptions: ParsableArguments {
             .corsOrigins: list(corsOrigins), .trustedProxies: list(trustedProxies),
             .publicURL: publicURL, .hostNames: list(hostNames),
             .transportSecurity: transportSecurity, .requestLog: requestLog,
+            .audit: audit, .auditDays: auditDays, .auditGigabytes: auditGigabytes,
+            .auditMask: list(auditMask),
         ]
     }
 }
@@ -72,5 +80,31 @@ extension GatewayServer.Configuration {
         requestLogPath = settings[.requestLog]
         allowsAnonymousNetwork = settings.flag(.allowAnonymousNetwork) ?? false
         allowsPlainTokens = settings.flag(.allowPlainTokens) ?? false
+    }
+}
+
+extension AuditPolicy {
+    /// The policy of some settings; nil without an audit. Throws `Failure` naming the setting.
+    init?(_ settings: Settings) throws(Failure) {
+        let text = settings[.audit] ?? "off"
+        guard text != "off" else { return nil }
+        guard let share = text == "all" ? 1 : Double(text), 0 < share, share <= 1 else {
+            throw Failure(
+                .invalidParameter,
+                "\(Setting.audit.name) is '\(text.prefix(80))': expected \(Setting.audit.expected)")
+        }
+        self.init()
+        sampledPerMillion = UInt32(max(1, (share * 1_000_000).rounded()))
+        days = settings.whole(.auditDays) ?? days
+        byteLimit = settings.whole(.auditGigabytes).map { Int64($0) << 30 } ?? byteLimit
+        for name in settings.list(.auditMask) {
+            guard let field = Field(rawValue: name) else {
+                throw Failure(
+                    .invalidParameter,
+                    "\(Setting.auditMask.name) has '\(name.prefix(80))': expected "
+                        + Field.allCases.map(\.rawValue).joined(separator: ", "))
+            }
+            masked.insert(field)
+        }
     }
 }

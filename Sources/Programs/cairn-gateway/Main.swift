@@ -41,7 +41,9 @@ import Site
                 let faults =
                     hasHalfTLS
                     ? ["--tls-certificate and --tls-key: expected both or neither"] : []
-                return faults
+                var wrong: [String] = []
+                do throws(Failure) { _ = try AuditPolicy(given) } catch { wrong = [error.message] }
+                return faults + wrong
                     + (options.check ? GatewayServer.faults(settings, access: site?.access) : [])
             }
         ) { daemon in
@@ -72,12 +74,17 @@ import Site
                 site: daemon.site, process: daemon.name, version: Release.version, rate: rate)
             defer { recorder.close() }
             recorder.nameLog { follower.incarnation }
+            let audit = try AuditPolicy(given).map { policy throws(Failure) in
+                try AuditLog(site: daemon.site, policy: policy)
+            }
+            defer { audit?.close() }
             let server = try GatewayServer(
                 backend: SiteBackend(
                     client: client, answeringAtOnce: identifyAtOnce ? daemon.site : nil,
                     clickLimit: clickLimit, jobsOf: daemon.site, recorder: recorder),
                 access: daemon.site.access, configuration: settings, logger: daemon.logger,
-                metrics: daemon.metrics, neighbours: daemon.site.metrics)
+                metrics: daemon.metrics, neighbours: daemon.site.metrics,
+                audit: audit, auditFiles: AuditFiles(directory: daemon.site.auditDirectory))
             let work = Task {
                 do throws(Failure) {
                     try await server.run()

@@ -19,12 +19,13 @@ package struct CairnCommand: AsyncParsableCommand {
         version: version,
         subcommands: [
             UpCommand.self, DownCommand.self, StatusCommand.self, MetricsCommand.self,
+            ConfigCommands.self,
             ImportCommand.self,
-            MapCommands.self, CredentialCommands.self, UserCommands.self,
+            MapCommands.self, CredentialCommands.self, UserCommands.self, AuditCommands.self,
             IdentifyCommand.self, GeocodeCommand.self, SuggestCommand.self, ReverseCommand.self,
             LocatorCommands.self, JobCommands.self, LogCommands.self,
             WhyCommand.self, UndoCommand.self, SweepCommand.self, ReplayCommand.self,
-            ViewCommand.self,
+            BackupCommand.self, RestoreCommand.self, DrillCommands.self, ViewCommand.self,
         ])
 
     /// Runs the command line of this process and exits with its code.

@@ -3,6 +3,7 @@
 
 internal import CairnClient
 internal import CairnModel
+internal import EventLog
 internal import Jobs
 internal import MapState
 
@@ -18,6 +19,21 @@ extension Session {
             return nil
         }
         return try? await log().head(timeout: limit).head
+    }
+
+    /// Records an event of the site, with the caller as its actor; where the site is down, in the
+    /// log's file.
+    func record(_ payload: some EventPayload, in stream: StreamName) async throws {
+        let event = try payload.newEvent(
+            id: .timeOrdered(),
+            metadata: EventMetadata(actor: Self.actor, producer: "cairn/" + Release.version))
+        guard !isUp, supervisor == nil else {
+            try await log().append([event], to: stream, expected: .any)
+            return
+        }
+        try withStoppedLog { log throws(Failure) in
+            _ = try log.append([StreamAppend(stream: stream, expected: .any, events: [event])])
+        }
     }
 
     /// Time limit for the log where it is optional: it answers heads from memory.

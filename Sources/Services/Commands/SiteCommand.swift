@@ -49,6 +49,8 @@ protocol SiteCommand: AsyncParsableCommand {
     var common: CommonOptions { get }
     /// Whether the command turns a directory into a site.
     static var makesSite: Bool { get }
+    /// Opens the site, or makes it.
+    func site(at path: String) throws -> Site
     /// Executes the command.
     func perform(_ session: Session) async throws
 }
@@ -56,22 +58,29 @@ protocol SiteCommand: AsyncParsableCommand {
 extension SiteCommand {
     static var makesSite: Bool { false }
 
+    func site(at path: String) throws -> Site {
+        Self.makesSite ? try Site(openingOrCreating: path) : try Site(opening: path)
+    }
+
     /// Opens the site, executes the command, and maps failures to messages and exit codes.
     func run() async throws {
-        do {
-            let path = try common.sitePath()
-            let site =
-                Self.makesSite ? try Site(openingOrCreating: path) : try Site(opening: path)
+        try await withExitCodes {
+            let site = try site(at: try common.sitePath())
             let session = Session(site: site, output: Output(isJSON: common.json))
             defer { session.close() }
             try await perform(session)
-        } catch {
-            throw Self.exit(for: error)
         }
+    }
+}
+
+extension AsyncParsableCommand {
+    /// Runs `body`; prints its failure, and throws the exit code for it.
+    func withExitCodes(_ body: () async throws -> Void) async throws {
+        do { try await body() } catch { throw Self.code(for: error) }
     }
 
     /// Prints the failure; returns the exit code to throw.
-    private static func exit(for error: any Error) -> any Error {
+    private static func code(for error: any Error) -> any Error {
         switch error {
         case let code as ExitCode: return code
         case let usage as UsageFailure:

@@ -85,7 +85,9 @@ struct SweepCommand: SiteCommand {
             try show(entry, isDoomed, isDoomed ? uses : keeping, session.output)
         }
         if !dryRun, !doomed.isEmpty {
-            try await session.record(doomed.map(\.id), sum.removedBytes)
+            // Before it happens.
+            try await session.record(
+                SiteDataSwept(data: doomed.map(\.id), byteCount: sum.removedBytes), in: .siteBlobs)
             for entry in doomed { try Self.remove(entry) }
         }
         if session.output.isJSON { return try session.output.record(sum) }
@@ -173,16 +175,6 @@ struct SweepCommand: SiteCommand {
                 .unreadable,
                 "'\(entry.path)' cannot be removed: \(error)")
         }
-    }
-}
-
-extension Session {
-    /// Records the removal before it happens.
-    fileprivate func record(_ data: [ContentID], _ byteCount: Int64) async throws {
-        let event = try SiteDataSwept(data: data, byteCount: byteCount).newEvent(
-            id: .timeOrdered(),
-            metadata: EventMetadata(actor: Self.actor, producer: "cairn/" + Release.version))
-        try await log().append([event], to: .siteBlobs, expected: .any)
     }
 }
 

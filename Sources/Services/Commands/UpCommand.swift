@@ -13,11 +13,13 @@ struct UpCommand: SiteCommand {
     static let configuration = CommandConfiguration(
         commandName: "up", abstract: "Run every process of a site, and restart those that die.",
         discussion: """
-            Makes the directory a site if it is not one yet. Returns when SIGTERM or SIGINT has \
-            stopped everything, or with --detach when everything answers. Output of the processes \
-            goes to run/<name>.log in the site.
+            An empty directory becomes a site, any other that is not one with --create alone. \
+            Returns when SIGTERM or SIGINT has stopped everything, or with --detach when \
+            everything answers. Output of the processes goes to run/<name>.log in the site. \
+            Options that are given hold for later starts too, in up-options.json of the site, until they \
+            are given again or --forget clears them; each beats the environment, which beats the \
+            file of --config.
             """)
-    static let makesSite = true
 
     @OptionGroup var common: CommonOptions
     @Option(help: "The port of the HTTP gateway, on 127.0.0.1; 6080 unless given.") var port: Int?
@@ -33,9 +35,24 @@ struct UpCommand: SiteCommand {
     @Option(help: "A file of settings for every process; else CAIRN_CONFIG.", completion: .file())
     var config: String?
     @Flag(help: "Return when everything answers, and leave the site running.") var detach = false
+    @Flag(help: "Make the directory a site where it is missing, or has other files.")
+    var create = false
+    @Flag(help: "Forget the options of earlier starts.") var forget = false
+    @Flag(help: .hidden) var asGiven = false
 
     func validate() throws {
         guard 1...65_535 ~= port ?? 1 else { throw ValidationError("--port takes 1 to 65535.") }
+    }
+
+    func site(at path: String) throws -> Site {
+        let names = try? FileManager.default.contentsOfDirectory(atPath: path)
+        guard create || names?.isEmpty == true || names?.contains("cairn.json") == true else {
+            throw Failure(
+                .notFound,
+                "'\(path)' is not a site: expected one, or an empty directory; --create makes it one"
+            )
+        }
+        return try Site(openingOrCreating: path)
     }
 
     func perform(_ session: Session) async throws {
@@ -48,7 +65,8 @@ struct UpCommand: SiteCommand {
                 "the site '\(session.site.path)' is up already: process \(other) runs it")
         }
         try session.site.missLog()
-        let shape = try shape()
+        let options = try options(for: session.site)
+        let shape = try shape(options)
         if shape.gatewayPort.isTaken {
             throw Failure(
                 .conflict, "port \(shape.port) is taken by another program: choose one with --port")
@@ -58,8 +76,9 @@ struct UpCommand: SiteCommand {
                 session: session, program: program, arguments: ownArguments(shape),
                 services: shape.services
             ).start()
+            try options.keep(in: session.site)
         } else {
-            try await stay(session, shape, program: program)
+            try await stay(session, shape, options, program: program)
         }
     }
 
@@ -68,20 +87,37 @@ struct UpCommand: SiteCommand {
         ["up", "--port", "\(shape.port)"] + pools.arguments + [
             shape.identifyAtOnce ? "--identify-at-once" : "--no-identify-at-once", "--record",
             shape.recording.description,
-        ] + (shape.config.map { ["--config", $0] } ?? [])
+        ] + (shape.config.map { ["--config", $0] } ?? []) + ["--as-given"]
     }
 
-    /// What is to run: as the arguments say, else the environment, else the file.
-    private func shape() throws -> SiteShape {
+    /// The options that are given, and those of earlier starts.
+    private func options(for site: Site) throws -> RememberedOptions {
         var given: [Setting: String] = [:]
         given[.port] = port.map { "\($0)" }
         given[.identifyAtOnce] = identifyAtOnce.map { "\($0)" }
         given[.record] = record?.description
         for (pool, count) in pools.counts { given[pool.countSetting] = "\(count)" }
-        let options = given.map { ($0.option ?? "", $1) }
+        var options: [String: String] = [:]
+        for (setting, text) in given { options[setting.option ?? ""] = text }
+        options[RememberedOptions.config] = config.map(FileSystem.absolute)
+        if asGiven { return RememberedOptions(options, isKept: false) }
+        let earlier = forget ? RememberedOptions() : try RememberedOptions(of: site)
+        let others = earlier.options.filter { options[$0.key] == nil }
+        if !others.isEmpty {
+            let words = others.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
+            Output.diagnose(
+                "as at earlier starts: \(words.joined(separator: " ")); --forget clears them")
+        }
+        return RememberedOptions(options.merging(others) { given, _ in given })
+    }
+
+    /// What is to run: as the options say, else the environment, else the file.
+    private func shape(_ remembered: RememberedOptions) throws -> SiteShape {
+        var options = remembered.options
+        let config = options.removeValue(forKey: RememberedOptions.config)
         let settings = Settings(
             Setting.up + [.port, .host, .tlsCertificate, .identifyAtOnce, .record],
-            arguments: Dictionary(uniqueKeysWithValues: options), file: config)
+            arguments: options, file: config)
         for fault in settings.faults { Output.diagnose(fault.description) }
         guard settings.faults.isEmpty else {
             throw ExitCode(settings.faults.allSatisfy(\.isInFile) ? 78 : 64)
@@ -97,10 +133,12 @@ struct UpCommand: SiteCommand {
                 }),
             identifyAtOnce: settings.flag(.identifyAtOnce) ?? true,
             recording: settings[.record].flatMap(RecordingRate.init(parsing:)) ?? .standard,
-            config: config.map(FileSystem.absolute))
+            config: config)
     }
 
-    private func stay(_ session: Session, _ shape: SiteShape, program: String) async throws {
+    private func stay(
+        _ session: Session, _ shape: SiteShape, _ options: RememberedOptions, program: String
+    ) async throws {
         let lockPath = session.site.runDirectory + "/up.pid"
         guard let lock = try FileLock.tryAcquire(lockPath) else {
             throw Failure(
@@ -120,6 +158,7 @@ struct UpCommand: SiteCommand {
             try await Readiness(session: session, shape: shape).wait(for: processes)
             if !processes.isStopping {
                 processes.setReady()
+                try options.keep(in: session.site)
                 try Announcement(services: shape.services, processes: processes.records)
                     .write(session)
             }
@@ -130,6 +169,55 @@ struct UpCommand: SiteCommand {
         }
         await processes.untilEnded()
         lock.release(removingFile: true)
+    }
+}
+
+/// The options of `cairn up` that hold for later starts: `up-options.json` in the site.
+struct RememberedOptions: Codable {
+    private var formatVersion = 1
+    /// By option, `--port`; the path of `--config` is absolute.
+    private(set) var options: [String: String] = [:]
+    private var isKept = true
+
+    private enum CodingKeys: String, CodingKey { case formatVersion, options }
+
+    /// The option of the file of settings.
+    static let config = "--config"
+    private static let fileName = "/up-options.json"
+
+    init(_ options: [String: String] = [:], isKept: Bool = true) {
+        self.options = options
+        self.isKept = isKept
+    }
+
+    /// Reads the site's file; none remembered without one. Throws `Failure`: `corrupt`,
+    /// `newerVersion`.
+    init(of site: Site) throws(Failure) {
+        let path = site.path + Self.fileName
+        guard let data = FileManager.default.contents(atPath: path) else { return }
+        do throws(Failure) {
+            self = try CairnJSON.decode(Self.self, from: data)
+        } catch {
+            throw Failure(.corrupt, "'\(path)' cannot be understood: \(error.message)")
+        }
+        guard formatVersion == 1 else {
+            throw Failure(
+                .newerVersion,
+                "'\(path)' has format version \(formatVersion); this build knows 1")
+        }
+    }
+
+    /// Writes the site's file; throws `Failure` (`noSpace`, `unreadable`).
+    func keep(in site: Site) throws(Failure) {
+        let path = site.path + Self.fileName
+        guard isKept else { return }
+        let data = try CairnJSON.encode(self)
+        guard data != FileManager.default.contents(atPath: path) else { return }
+        do throws(PlatformError) {
+            try FileSystem.replace(path, with: Array(data))
+        } catch {
+            throw Failure(error)
+        }
     }
 }
 
@@ -147,7 +235,7 @@ extension WorkerPool {
 extension [ProcessPlan] {
     /// Has each program check the file of settings, where there is one; throws what the first
     /// answers that finds a fault, after its lines.
-    fileprivate func checkSettings(runDirectory: String) async throws {
+    func checkSettings(runDirectory: String) async throws {
         let names = ProcessInfo.processInfo.environment.keys
         var checked: Set<[String]> = []
         for plan in self {

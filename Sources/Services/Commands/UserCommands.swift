@@ -3,18 +3,20 @@
 
 internal import ArgumentParser
 internal import CairnModel
+internal import MapState
 internal import Platform
+internal import Replay
 internal import Site
 
 struct UserCommands: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "user", abstract: "Manage the users of the site's gateways.",
         discussion: """
-            A permission is an operation (query, edit, jobs, manageJobs, metrics, history or \
-            admin), for all services, or after ':' for one: query, edit:Roads, jobs. The first \
+            A permission is an operation (query, edit, jobs, manageJobs, metrics, audit, history \
+            or admin), for all services, or after ':' for one: query, edit:Roads, jobs. The first \
             command puts access rules in force: from then on only permitted operations are \
             allowed, also for clients without a token, here named 'anonymous'. Running gateways \
-            follow within a second.
+            follow within a second. Each change is recorded in the log, without secrets.
             """,
         subcommands: [
             UserAdd.self, UserPassword.self, UserAllow.self, UserQuota.self, UserList.self,
@@ -33,7 +35,7 @@ struct UserAdd: SiteCommand {
     @Option(help: "A permission of the user; may be repeated.") var allow: [String] = []
 
     func perform(_ session: Session) async throws {
-        let grants = try Grants.read(allow)
+        let grants = try await Grants.read(allow, of: session)
         guard AccessRules.isUserName(name) else {
             throw UsageFailure(
                 "user name '\(name.prefix(80))': expected 1 to 64 letters, digits, '-', '_', '.' "
@@ -44,13 +46,12 @@ struct UserAdd: SiteCommand {
             throw Failure(.conflict, "there is a user '\(name)' already")
         }
         let hash = try NewPassword.read()
-        try session.site.access.change { rules throws(Failure) in
+        try await session.changeAccess(.added, of: name) { rules throws(Failure) in
             guard rules.user(name) == nil else {
                 throw Failure(.conflict, "there is a user '\(name)' already")
             }
             rules.users.append(.init(name: name, passwordHash: hash, grants: grants))
         }
-        try UserLine.show(session, only: name)
     }
 }
 
@@ -64,10 +65,9 @@ struct UserPassword: SiteCommand {
     func perform(_ session: Session) async throws {
         _ = try Grants.user(name, in: try session.site.access.rules() ?? AccessRules())
         let hash = try NewPassword.read()
-        try session.site.access.change { rules throws(Failure) in
+        try await session.changeAccess(.password, of: name) { rules throws(Failure) in
             rules.users[try Grants.user(name, in: rules)].passwordHash = hash
         }
-        try UserLine.show(session, only: name)
     }
 }
 
@@ -84,15 +84,14 @@ struct UserAllow: SiteCommand {
     var operations: [String] = []
 
     func perform(_ session: Session) async throws {
-        let grants = try Grants.read(operations)
-        try session.site.access.change { rules throws(Failure) in
+        let grants = try await Grants.read(operations, of: session)
+        try await session.changeAccess(.permissions, of: name) { rules throws(Failure) in
             if name == AccessRules.anonymousName {
                 rules.anonymous = grants
             } else {
                 rules.users[try Grants.user(name, in: rules)].grants = grants
             }
         }
-        try UserLine.show(session, only: name)
     }
 }
 
@@ -122,7 +121,7 @@ struct UserQuota: SiteCommand {
     }
 
     func perform(_ session: Session) async throws {
-        try session.site.access.change { rules throws(Failure) in
+        try await session.changeAccess(.quota, of: name) { rules throws(Failure) in
             switch name {
             case nil: rules.quota = changed(rules.quota)
             case AccessRules.anonymousName: rules.anonymousQuota = changed(rules.anonymousQuota)
@@ -131,7 +130,6 @@ struct UserQuota: SiteCommand {
                 rules.users[index].quota = changed(rules.users[index].quota)
             }
         }
-        try UserLine.show(session, only: name)
     }
 
     private func changed(_ quota: Quota?) -> Quota? {
@@ -155,11 +153,28 @@ struct QuotaNumber: ExpressibleByArgument {
 
 struct UserList: SiteCommand {
     static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "List the users and their permissions.")
+        commandName: "list", abstract: "List the users and their permissions.",
+        discussion: """
+            A site without access rules is open: every client may do everything. JSON: one \
+            {"user":"anonymous","allowed":["everything"],"isOpen":true} then, otherwise a line \
+            for each user.
+            """)
 
     @OptionGroup var common: CommonOptions
 
-    func perform(_ session: Session) async throws { try UserLine.show(session) }
+    private struct OpenLine: Encodable {
+        var user = AccessRules.anonymousName
+        var allowed = ["everything"]
+        var isOpen = true
+    }
+
+    func perform(_ session: Session) async throws {
+        guard try session.site.access.rules() == nil else { return try UserLine.show(session) }
+        if session.output.isJSON { return try session.output.record(OpenLine()) }
+        try session.output.line(
+            "the site is open: every client may do everything, until the first 'cairn user add' or "
+                + "'cairn user allow' puts access rules in force")
+    }
 }
 
 struct UserRemove: SiteCommand {
@@ -170,7 +185,7 @@ struct UserRemove: SiteCommand {
     @Argument(help: "The user's name.") var name: String
 
     func perform(_ session: Session) async throws {
-        try session.site.access.change { rules throws(Failure) in
+        try await session.changeAccess(.removed, of: name) { rules throws(Failure) in
             rules.users.remove(at: try Grants.user(name, in: rules))
         }
         try session.site.uploads.forget(.user(name))
@@ -178,8 +193,26 @@ struct UserRemove: SiteCommand {
 }
 
 private enum Grants {
-    /// `query`, `edit:Roads`.
-    static func read(_ texts: [String]) throws -> [AccessRules.Grant] {
+    /// `query`, `edit:Roads`, of services that the site has.
+    static func read(
+        _ texts: [String], of session: Session
+    ) async throws -> [AccessRules.Grant] {
+        let grants = try read(texts)
+        let named = grants.map(\.service).filter { $0 != AccessRules.Grant.everyService }
+        guard !named.isEmpty else { return grants }
+        let services = try await session.serviceNames()
+        for service in named
+        where !services.contains(where: { $0.lowercased() == service.lowercased() }) {
+            throw UsageFailure(
+                "there is no service '\(service.prefix(80))': expected a map, a locator, or "
+                    + "'\(AccessRules.Grant.jobService)'; there are "
+                    + services.prefix(10).map { "'\($0)'" }.joined(separator: ", ")
+                    + (services.count > 10 ? " and others" : ""))
+        }
+        return grants
+    }
+
+    private static func read(_ texts: [String]) throws -> [AccessRules.Grant] {
         try texts.map { text in
             let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
             guard let operation = AccessRules.Operation(rawValue: String(parts[0])),
@@ -230,10 +263,7 @@ private struct UserLine: Encodable {
         let everybody = [(AccessRules.anonymousName, rules.anonymous)]
         for (user, grants) in everybody + rules.users.map({ ($0.name, $0.grants) })
         where name == nil || name == user {
-            let allowed = grants.map { grant in
-                grant.operation.rawValue
-                    + (grant.service == AccessRules.Grant.everyService ? "" : ":" + grant.service)
-            }
+            let allowed = grants.map(\.text)
             let limits = rules.limits(of: user == AccessRules.anonymousName ? nil : user)
             if session.output.isJSON {
                 try session.output.record(UserLine(user: user, allowed: allowed, quota: limits))
@@ -244,5 +274,73 @@ private struct UserLine: Encodable {
                 try session.output.line(([user] + allowed + quota).joined(separator: " "))
             }
         }
+    }
+}
+
+extension AccessRules.Grant {
+    /// `query`, `edit:Roads`.
+    fileprivate var text: String {
+        operation.rawValue + (service == Self.everyService ? "" : ":" + service)
+    }
+}
+
+extension Session {
+    /// The names that a grant may have: maps, locators and the job service.
+    fileprivate func serviceNames() async throws -> [String] {
+        let state =
+            isUp || supervisor != nil
+            ? try await maps()
+            : try withStoppedLog { _ throws(Failure) in
+                try SiteState(ofLog: site.logFile).maps
+            }
+        return state.mapNames.map(\.rawValue) + state.locatorNames + [AccessRules.Grant.jobService]
+    }
+
+    /// Changes the access rules, records the change, and shows what holds for the subject now.
+    ///
+    /// The rules are in force before the log has the event; where it cannot be recorded, the
+    /// failure says so.
+    fileprivate func changeAccess(
+        _ change: SiteAccessChanged.Change, of subject: String?,
+        _ body: (inout AccessRules) throws(Failure) -> Void
+    ) async throws {
+        let wasOpen = try site.access.rules() == nil
+        try site.access.change(body)
+        if wasOpen {
+            Output.diagnose(
+                "access rules are in force from now on: only permitted operations are allowed, and "
+                    + "clients without a token, 'anonymous', are permitted none unless "
+                    + "'cairn user allow anonymous …' says so")
+        }
+        let rules = try site.access.rules() ?? AccessRules()
+        let event = SiteAccessChanged(change, of: subject, rules, closesSite: wasOpen)
+        do {
+            try await record(event, in: .siteAccess)
+        } catch {
+            throw Failure(
+                (error as? Failure)?.code ?? .internal,
+                "the change is in force, but the log could not record it: \(error)")
+        }
+        if change != .removed { try UserLine.show(self, only: subject) }
+    }
+}
+
+extension SiteAccessChanged {
+    /// What holds for the subject now.
+    fileprivate init(
+        _ change: Change, of subject: String?, _ rules: AccessRules, closesSite: Bool
+    ) {
+        let user = subject.flatMap { rules.user($0) }
+        let (grants, quota): ([AccessRules.Grant]?, Quota?) =
+            switch subject {
+            case nil: (nil, rules.quota)
+            case AccessRules.anonymousName: (rules.anonymous, rules.anonymousQuota)
+            default: (user?.grants, user?.quota)
+            }
+        self.init(
+            change, of: subject, permissions: grants?.map(\.text),
+            quota: quota.map {
+                AccessQuota(bytes: $0.bytes, jobs: $0.jobs, uploads: $0.uploads)
+            }, closesSite: closesSite ? true : nil)
     }
 }

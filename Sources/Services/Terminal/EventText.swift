@@ -13,13 +13,37 @@ extension RecordedEvent {
         {
             return "locator '\(published.name)' published, \(published.placeCount) places"
         }
-        if event.type == SiteBlobsSwept.eventType, let swept = try? SiteBlobsSwept.decode(event) {
-            return "\(swept.blobCount) files of \(swept.byteCount) bytes swept"
-        }
-        if event.type == SiteDataSwept.eventType, let swept = try? SiteDataSwept.decode(event) {
-            return "\(swept.data.count) data sets of \(swept.byteCount) bytes swept"
-        }
+        if let event = try? SiteEvent(self.event) { return event.summary }
         return event.type
+    }
+}
+
+extension SiteEvent {
+    /// The event in a few words.
+    package var summary: String {
+        switch self {
+        case .blobsSwept(let event):
+            "\(event.blobCount) files of \(event.byteCount) bytes swept"
+        case .dataSwept(let event):
+            "\(event.data.count) data sets of \(event.byteCount) bytes swept"
+        case .auditRedacted(let event): "\(event.entryCount) entries of the audit redacted"
+        case .accessChanged(let event):
+            event.text + (event.closesSite == true ? "; the site is closed to others" : "")
+        }
+    }
+}
+
+extension SiteAccessChanged {
+    fileprivate var text: String {
+        let subject = subject ?? "users without one of their own"
+        let allowed = permissions.map { $0.isEmpty ? "nothing" : $0.joined(separator: ", ") }
+        return switch change {
+        case .added: "user '\(subject)' added, may \(allowed ?? "nothing")"
+        case .removed: "user '\(subject)' removed"
+        case .password: "user '\(subject)' has another password"
+        case .permissions: "'\(subject)' may \(allowed ?? "nothing")"
+        case .quota: "quota of \(subject) changed"
+        }
     }
 }
 

@@ -19,3 +19,8 @@ static inline int64_t cairn_load_shared(const void *place) {
 static inline void cairn_store_shared(void *place, int64_t value) {
     __atomic_store_n((int64_t *)place, value, __ATOMIC_RELEASE);
 }
+
+/// Writes the four bytes at `place` at once, after what was written before.
+static inline void cairn_store_shared_length(void *place, uint32_t value) {
+    __atomic_store_n((uint32_t *)place, value, __ATOMIC_RELEASE);
+}

@@ -3,9 +3,11 @@
 
 internal import CairnModel
 internal import FoundationEssentials
+internal import Platform
 internal import Site
 
-/// What a backup of a site holds: `backup.json` in its folder, written last.
+/// What a backup of a site holds: `backup.json` in its folder, which has the form of a site's, is
+/// written last and names every file.
 struct BackupManifest: Codable {
     /// Format version of the folder; this build knows 1.
     var formatVersion = 1
@@ -17,29 +19,40 @@ struct BackupManifest: Codable {
     var log: String
     /// The last sequence number in it.
     var head: Int64
-    /// The hash of the site's state at that number.
+    /// The hash of the site's state at that number, without its parts.
     var stateHash: StateHash
     /// Whether the site had access rules: without them every client may do everything.
     var hasAccessRules: Bool
     /// Whether users, the key of tokens and the credentials for other servers are in the backup.
     var hasSecrets: Bool
-    /// Every file of data, relative to the folder, with its size.
+    /// Every file but the log's, by path.
     var files: [File]
 
     /// A file of the backup.
     struct File: Codable, Hashable {
+        /// Relative to the folder.
         var path: String
         var byteCount: Int64
+        /// SHA-256 of its bytes.
+        var hash: ContentID
     }
 
-    /// Name of the file.
+    /// Name of the manifest's file.
     static let fileName = "backup.json"
 
     /// The folders of a site whose files never change once written.
-    static let immutableFolders = ["datasets", "rasters", "locators", "blobs", "log/archives"]
+    static let immutableFolders = ["log/archives", "datasets", "rasters", "locators", "blobs"]
+
+    /// The files and folders of a site that change, and are copied anew each time.
+    static let otherFiles = ["cairn.json", "up-options.json", "uploads", "recordings", "audit"]
 
     /// The files and folders of a site that hold secrets.
     static let secretFiles = ["access.json", "token.key", "credentials"]
+
+    /// Whether a folder has a manifest.
+    static func exists(in folder: String) -> Bool {
+        FileSystem.kind(of: folder + "/" + fileName) == .file
+    }
 
     /// Reads the manifest of a backup's folder; throws `Failure`: `notFound`, `newerVersion`,
     /// `corrupt`.
@@ -48,7 +61,7 @@ struct BackupManifest: Codable {
         guard let data = FileManager.default.contents(atPath: path) else {
             throw Failure(
                 .notFound,
-                "'\(folder)' has no \(Self.fileName): it is no backup, or one that did not end")
+                "'\(folder)' has no \(Self.fileName): it is not a backup, or one that did not end")
         }
         do throws(Failure) {
             self = try CairnJSON.decode(Self.self, from: data)
@@ -60,34 +73,30 @@ struct BackupManifest: Codable {
                 .newerVersion,
                 "'\(path)' has format version \(formatVersion); this build knows 1")
         }
+        // The paths are joined to a folder that is written to.
+        for path in [log] + files.map(\.path) {
+            let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+            guard !parts.contains(where: { $0.isEmpty || $0 == "." || $0 == ".." }) else {
+                throw Failure(.corrupt, "'\(folder)': its manifest names the file '\(path)'")
+            }
+        }
     }
 
     init(
-        release: String, madeAt: Timestamp, log: String, head: Int64, stateHash: StateHash,
-        hasAccessRules: Bool, hasSecrets: Bool, files: [File]
+        log: String, head: Int64, stateHash: StateHash, madeAt: Timestamp, hasAccessRules: Bool,
+        hasSecrets: Bool, files: [File]
     ) {
-        self.release = release
+        release = Release.version
         self.madeAt = madeAt
         self.log = log
         self.head = head
         self.stateHash = stateHash
+        self.stateHash.parts = []
         self.hasAccessRules = hasAccessRules
         self.hasSecrets = hasSecrets
         self.files = files
     }
 
-    /// Throws `corrupt` unless every file is there with its size.
-    func check(in folder: String) throws(Failure) {
-        for file in files {
-            let attributes = try? FileManager.default.attributesOfItem(
-                atPath: folder + "/" + file.path)
-            let size = (attributes?[.size] as? any BinaryInteger).map { Int64(clamping: $0) }
-            guard size == file.byteCount else {
-                throw Failure(
-                    .corrupt,
-                    "backup '\(folder)': '\(file.path)' has \(size.map { "\($0)" } ?? "no") bytes, "
-                        + "expected \(file.byteCount)")
-            }
-        }
-    }
+    /// Bytes of all files but the log's.
+    var byteCount: Int64 { files.reduce(0) { $0 + $1.byteCount } }
 }

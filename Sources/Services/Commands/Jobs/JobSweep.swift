@@ -64,7 +64,7 @@ struct JobSweep: SiteCommand {
             try await session.record(
                 SiteBlobsSwept(
                     before: before, keepsProducts: !withProducts, blobCount: old.count,
-                    byteCount: old.byteCount))
+                    byteCount: old.byteCount), in: .siteBlobs)
             let gone = try remove(old, from: blobs)
             line.blobCount = gone.count
             line.byteCount = gone.byteCount
@@ -111,16 +111,6 @@ struct JobSweep: SiteCommand {
 
 extension [BlobStore.Entry] {
     fileprivate var byteCount: Int64 { reduce(0) { $0 + $1.byteCount } }
-}
-
-extension Session {
-    /// Records the removal before it happens.
-    fileprivate func record(_ swept: SiteBlobsSwept) async throws {
-        let event = try swept.newEvent(
-            id: .timeOrdered(),
-            metadata: EventMetadata(actor: Self.actor, producer: "cairn/" + Release.version))
-        try await log().append([event], to: .siteBlobs, expected: .any)
-    }
 }
 
 extension ContentID {

@@ -16,6 +16,8 @@ enum Requirement: Hashable, Sendable {
     case service(ServiceName, AccessRules.Operation)
     /// The metrics of the site's processes, on no service.
     case metrics
+    /// The audit, on no service; never without access rules.
+    case audit
 }
 
 /// A service as grants name it.
@@ -44,7 +46,7 @@ enum ServiceName: Hashable, Sendable {
 extension Requirement {
     /// The requirement of a route's resources, whatever service their path names.
     enum Rule: Hashable, Sendable {
-        case nothing, filtered, token, metrics, jobs
+        case nothing, filtered, token, metrics, audit, jobs
         /// An operation on the map, or the locator, that was captured.
         case map(AccessRules.Operation), locator(AccessRules.Operation)
 
@@ -55,6 +57,7 @@ extension Requirement {
             case .filtered: "Holds what the caller may see."
             case .token: "Requires a token."
             case .metrics: "Requires the operation 'metrics'."
+            case .audit: "Requires the operation 'audit', and a site with access rules."
             case .jobs: "Requires the operation 'jobs'."
             case .map(let operation): "Requires the operation '\(operation)' on the map."
             case .locator(let operation): "Requires the operation '\(operation)' on the locator."
@@ -67,6 +70,7 @@ extension Requirement {
             case .filtered: .filtered
             case .token: .token
             case .metrics: .metrics
+            case .audit: .audit
             case .jobs: .service(.jobs, .jobs)
             case .map(let operation): .service(.map(captures.name), operation)
             case .locator(let operation): .service(.locator(captures.name), operation)

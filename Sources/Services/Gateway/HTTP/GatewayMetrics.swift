@@ -4,6 +4,7 @@
 internal import CoreMetrics
 internal import Daemon
 internal import Platform
+internal import Recording
 internal import Synchronization
 
 /// What a gateway counts of its requests.
@@ -42,6 +43,7 @@ final class GatewayMetrics: Sendable {
         let connections: Meter
         let followers: Meter
         let droppedLines: CountedTotal
+        let lostAudit: CountedTotal
         let sequence: Meter
         let stale: Meter
         let identifies: (gateway: CountedTotal, worker: CountedTotal)
@@ -80,6 +82,9 @@ final class GatewayMetrics: Sendable {
                 "cairn_gateway_followers", "Clients that follow an answer or a job."),
             droppedLines: registry.total(
                 "cairn_gateway_dropped_log_lines_total", "Lines that the request log lacks."),
+            lostAudit: registry.total(
+                "cairn_gateway_audit_lost_total",
+                "Questions that the audit could not keep, as on a full disk."),
             sequence: registry.meter(
                 "cairn_gateway_known_sequence",
                 "The sequence number up to which the site is known."),
@@ -104,12 +109,14 @@ final class GatewayMetrics: Sendable {
 
     /// Sets what the server and the site know.
     func show(
-        connections: Int, followers: Int, droppedLines: Int, health: GatewayHealth
+        connections: Int, followers: Int, droppedLines: Int, lostAudit: Int,
+        health: GatewayHealth
     ) {
         shown.inFlight.set(inFlight.load(ordering: .relaxed))
         shown.connections.set(connections)
         shown.followers.set(followers)
         shown.droppedLines.set(droppedLines)
+        shown.lostAudit.set(lostAudit)
         shown.sequence.set(health.sequence)
         shown.stale.set(health.isStale ? 1 : 0)
         shown.identifies.gateway.set(health.answeredAtOnceCount)
@@ -150,6 +157,7 @@ final class GatewayMetrics: Sendable {
 struct RequestWatch: Sendable {
     var metrics = GatewayMetrics(MetricsRegistry())
     var log: RequestLog?
+    var audit: AuditLog?
 
     /// A request begins; the nanoseconds to give back at its end.
     func began() -> Int64 {
@@ -166,9 +174,12 @@ struct RequestWatch: Sendable {
         let spent = MonotonicClock.nanoseconds() - start
         let status = response.failureCode ?? response.status
         metrics.count(route, status: status, nanoseconds: spent)
+        guard log != nil || audit != nil else { return }
+        let now = WallClock.microseconds()
+        if let audit { response.audited?.keep(in: audit, at: now, response, address: address) }
         log?.note(
             RequestLog.Entry(
-                at: WallClock.microseconds(), address: address, user: response.user, method: method,
+                at: now, address: address, user: response.user, method: method,
                 path: path(), status: status,
                 byteCount: response.file.map { Int($0.byteCount) } ?? response.body.count,
                 microseconds: Int(spent / 1_000)))

@@ -9,6 +9,7 @@ internal import HummingbirdCore
 package import Logging
 internal import NIOCore
 internal import NIOPosix
+package import Recording
 internal import ServiceLifecycle
 package import Site
 internal import Synchronization
@@ -77,11 +78,12 @@ package final class GatewayServer: Sendable {
     /// The rules of `access` apply; without rules every caller has all permissions. Throws
     /// `Failure` for unreadable rules, a trusted proxy that is not an address, an invalid host
     /// name, or a public URL with a path.
-    /// `neighbours` are the processes whose metrics are shown beside its own.
+    /// `neighbours` are the processes whose metrics are shown beside its own; `audit` keeps what is
+    /// asked, and `auditFiles` are those of all gateways, shown to holders of the operation.
     package init(
         backend: any GatewayBackend, access: AccessStore? = nil, configuration: Configuration,
         logger: Logger, metrics: MetricsRegistry = MetricsRegistry(),
-        neighbours: MetricsFolder? = nil
+        neighbours: MetricsFolder? = nil, audit: AuditLog? = nil, auditFiles: AuditFiles? = nil
     ) throws(Failure) {
         if let access {
             self.access = try AccessControl(access, logger: logger)
@@ -99,6 +101,8 @@ package final class GatewayServer: Sendable {
         service.rateLimit = configuration.requestsPerSecond.map { RateLimit(perSecond: $0) }
         service.watch.metrics = GatewayMetrics(metrics)
         service.neighbourMetrics = neighbours
+        service.watch.audit = audit
+        service.auditFiles = auditFiles
         service.watch.log = try configuration.requestLogPath.map { path throws(Failure) in
             try RequestLog(path: path)
         }

@@ -124,6 +124,12 @@ struct View: Sendable {
         }
     }
 
+    // MARK: The audit
+
+    static let audit = View(
+        title: { _ in "Audit" }, isShownRefused: true
+    ) { page, markup in page.audit(&markup) }
+
     // MARK: Jobs
 
     static let jobs = View(title: { _ in "Jobs" }) { page, markup in page.tasks(&markup) }

@@ -4,11 +4,12 @@
 internal import CairnModel
 internal import EsriForms
 internal import JobKinds
+internal import Site
 
 /// `Jobs/GPServer`: job kinds as tasks of one geoprocessing service, and the jobs themselves.
 enum JobResource {
     /// The service's name in the catalog.
-    static let serviceName = "Jobs"
+    static let serviceName = AccessRules.Grant.jobService
     /// Parameter with a job's input file.
     static let input = "input"
     /// Parameter with its product.

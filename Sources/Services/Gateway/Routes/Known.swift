@@ -164,6 +164,20 @@ enum Known {
         "what becomes of later edits of the same features")
     static let undoDryRun = Parameter.flag("dryRun", "only reports what would be undone")
 
+    // MARK: The audit
+
+    static let auditFeature = Parameter.text(
+        "feature", "a feature that the answer showed, MAP/LAYER/ID with the layer's number")
+    static let auditUser = Parameter.text(
+        "user", default: "all", "the user who asked, or anonymous")
+    static let auditMap = Parameter.text("map", default: "all", "the map that was asked")
+    static let auditFrom = Parameter.text(
+        "from", "the first moment, 2026-11-21T09:30:00Z; UTC without a zone")
+    static let auditTo = Parameter.text("to", "the moment before which it was answered")
+    static let auditCount = Parameter.whole(
+        "count", in: 1...Int.max, default: 200,
+        "the most entries, the newest; above \(AuditResource.entryBound) it is that")
+
     // MARK: Locators
 
     static let singleLine = Parameter.text("singleLine", "an address or a name")

@@ -21,6 +21,14 @@ extension Route {
             requires: .metrics, style: .bytes, formats: [], mediaTypes: ["text/plain"],
             handler: GatewayService.metrics),
         Route(
+            "audit", label: "audit",
+            "Who asked what, from where, as of when, and which features the answers showed.",
+            requires: .audit, methods: .read,
+            asks: [
+                Known.auditFeature, Known.auditUser, Known.auditMap, Known.auditFrom,
+                Known.auditTo, Known.auditCount,
+            ], view: .audit, handler: GatewayService.showAudit),
+        Route(
             "arcgis/rest/openapi.json", label: "openapi", "This description: OpenAPI 3.0.",
             requires: .nothing, methods: .read, style: .bytes, formats: [],
             mediaTypes: [OGCLinks.json], handler: GatewayService.openAPI),

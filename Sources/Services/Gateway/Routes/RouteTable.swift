@@ -111,6 +111,7 @@ struct RouteTable: Sendable {
 extension Route {
     /// The route that `IdentifyPath` answers without a task.
     static let identify = RouteTable.shared.route("arcgis/rest/services/{map}/MapServer/identify")
+    static let audit = RouteTable.shared.route("audit")
     static let findAddressCandidates = RouteTable.shared.route(
         "arcgis/rest/services/{locator}/GeocodeServer/findAddressCandidates")
     static let reverseGeocode = RouteTable.shared.route(

@@ -34,7 +34,8 @@ extension GatewayService {
             guard let parameters = try sightedAtOnce(parameters, caller, on: plain.map) else {
                 return .general
             }
-            let exchange = try IdentifyExchange(map: plain.map, parameters)
+            let exchange = try IdentifyExchange(
+                map: plain.map, parameters, user: caller.user, isAudited: watch.audit != nil)
             if let answer = try backend.identifyAtOnce(exchange.request) {
                 return .answered(exchange.response(to: answer))
             }
@@ -63,9 +64,15 @@ struct IdentifyExchange: Sendable {
     let limit: Duration
     private let isTyped: Bool
     private let showsInside: Bool
+    private let user: String?
+    private let isAudited: Bool
 
     /// Throws `Failure` that names the offending parameter.
-    init(map text: String, _ parameters: Parameters) throws(Failure) {
+    init(
+        map text: String, _ parameters: Parameters, user: String? = nil, isAudited: Bool = false
+    ) throws(Failure) {
+        self.user = user
+        self.isAudited = isAudited
         request = try IdentifyResource.request(
             map: try GatewayService.mapName(text), parameters)
         showsInside = parameters.showsInside
@@ -74,14 +81,19 @@ struct IdentifyExchange: Sendable {
     }
 
     func response(to failure: Failure) -> GatewayResponse {
-        GatewayResponse(showsInside ? failure : failure.outside)
+        var response = GatewayResponse(showsInside ? failure : failure.outside)
+        response.user = user
+        return response
     }
 
     func response(to answer: IdentifyAnswer) -> GatewayResponse {
         let body = IdentifyResource.body(
             showsInside ? answer : answer.outside, returnGeometry: request.returnGeometry,
             isTyped: isTyped)
-        return GatewayResponse(
+        var response = GatewayResponse(
             body: body, sequence: answer.sequence, isStale: answer.isStale)
+        response.user = user
+        if isAudited { response.audited = AuditScope(request, answer) }
+        return response
     }
 }

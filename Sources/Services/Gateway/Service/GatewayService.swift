@@ -5,6 +5,7 @@ internal import CairnModel
 internal import Daemon
 internal import EsriForms
 internal import JobKinds
+internal import Recording
 internal import Site
 
 /// An HTTP request with its body already collected.
@@ -53,6 +54,8 @@ struct GatewayResponse: Sendable {
     var isStillAdmitted: (@Sendable () throws(Failure) -> Void)?
     /// The authenticated user; nil for an anonymous request.
     var user: String?
+    /// What was asked for it, for the audit; nil where nothing is audited.
+    var audited: AuditScope?
     /// The code in the error body; nil for a success.
     var failureCode: Int?
 
@@ -105,6 +108,8 @@ struct GatewayService: Sendable {
     let submissions = SubmissionQueue()
     var watch = RequestWatch()
     var connections = OpenConnections()
+    /// The audit of the site; nil where there is none to read.
+    var auditFiles: AuditFiles?
     /// The metrics of the site's other processes; nil where there are none to show.
     var neighbourMetrics: MetricsFolder?
     let tiles = TileCache()
@@ -127,6 +132,18 @@ struct GatewayService: Sendable {
 
     /// Answers a request whose path is already matched.
     func answer(_ request: GatewayRequest, _ match: RouteMatch) async -> GatewayResponse {
+        guard watch.audit != nil else { return await unaudited(request, match) }
+        let scope = AuditScope()
+        var response = await AuditScope.$current.withValue(scope) {
+            await unaudited(request, match)
+        }
+        response.audited = scope
+        return response
+    }
+
+    private func unaudited(
+        _ request: GatewayRequest, _ match: RouteMatch
+    ) async -> GatewayResponse {
         let route = match.route
         var call = Call(match: match, request: request)
         do throws(Failure) {
@@ -359,11 +376,12 @@ struct GatewayService: Sendable {
 
     func identify(_ call: Call) async throws(Failure) -> GatewayResponse {
         let exchange = try IdentifyExchange(map: call.captures.name, call.parameters)
-        if let answer = try backend.identifyAtOnce(exchange.request) {
-            return exchange.response(to: answer)
-        }
-        return exchange.response(
-            to: try await backend.ask(.identify, exchange.request, within: exchange.limit))
+        let answer =
+            if let answer = try backend.identifyAtOnce(exchange.request) { answer } else {
+                try await backend.ask(.identify, exchange.request, within: exchange.limit)
+            }
+        AuditScope.current?.note(exchange.request, answer)
+        return exchange.response(to: answer)
     }
 
     /// 200 while requests are accepted and the log is reachable, else 503.
@@ -394,7 +412,8 @@ struct GatewayService: Sendable {
     func showMetrics() async {
         watch.metrics.show(
             connections: connections.count, followers: connections.followerCount,
-            droppedLines: watch.log?.droppedCount ?? 0, health: await backend.health())
+            droppedLines: watch.log?.droppedCount ?? 0,
+            lostAudit: watch.audit?.lostCount ?? 0, health: await backend.health())
     }
 
     /// 200 while the log is reachable, else 503; both with the current sequence number.

@@ -143,7 +143,11 @@ package final class SiteBackend: GatewayBackend {
         _ operation: Operation<Request, Answer>, _ request: Request, within limit: Duration
     ) async throws(Failure) -> Answer {
         if request is IdentifyRequest { sentToWorkersCount.add(1, ordering: .relaxed) }
-        return try await client.ask(operation, reachingHead(request), timeout: limit)
+        let answer = try await client.ask(operation, reachingHead(request), timeout: limit)
+        if !(request is IdentifyRequest) {
+            AuditScope.current?.note(operation.name, request)
+        }
+        return answer
     }
 
     /// Answers a query from local data while the log is reachable; else sends it to workers.
@@ -152,6 +156,7 @@ package final class SiteBackend: GatewayBackend {
         within limit: Duration
     ) async throws(Failure) -> QueryAnswer {
         let end = ContinuousClock.now + limit
+        defer { AuditScope.current?.note(operation.name, request) }
         let request = reachingHead(request)
         if let query = request as? QueryRequest {
             if let answer = try await queryAtOnce(query, until: end) { return answer }

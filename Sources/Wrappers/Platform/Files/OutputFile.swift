@@ -3,7 +3,7 @@
 
 internal import Glibc
 
-/// A new file that is written here and there; closed when it is dropped.
+/// A file that is written here and there; closed when it is dropped.
 ///
 /// Used from one thread at a time.
 public struct OutputFile: ~Copyable, Sendable {
@@ -14,6 +14,13 @@ public struct OutputFile: ~Copyable, Sendable {
     public init(creating path: String) throws(PlatformError) {
         self.path = path
         descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw PlatformError(operation: "open", subject: path) }
+    }
+
+    /// Opens a file that exists.
+    public init(existing path: String) throws(PlatformError) {
+        self.path = path
+        descriptor = unsafe open(path, O_WRONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw PlatformError(operation: "open", subject: path) }
     }
 

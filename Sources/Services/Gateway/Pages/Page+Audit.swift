@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import EsriForms
+
+// What the gateways of the site were asked.
+extension Page {
+    func audit(_ page: inout Markup) {
+        form(of: .audit, "/audit", "Show", keepsMoment: false, &page)
+        guard !isRefused else { return }
+        let entries = answer["entries"]?.elements ?? []
+        guard !entries.isEmpty else {
+            return page.element("p", text: "No question in the audit meets this.")
+        }
+        table(
+            ["Time", "User", "Address", "Operation", "Map", "Question", "Shown", "Sequence"],
+            entries.map { entry in { column in Self.cell(column, of: entry) } }, &page)
+        if answer["exceeded"]?.isTrue == true {
+            page.element("p", ["class": "quiet"], text: "Older ones are not listed.")
+        }
+    }
+
+    /// A value on one line: `a: 1, b: 2`.
+    private static func words(_ value: JSONTree) -> String {
+        switch value {
+        case .null: ""
+        case .bool(let flag): flag ? "yes" : "no"
+        case .integer(let number): "\(number)"
+        case .real(let number): "\(number)"
+        case .string(let text): text
+        case .array(let elements): elements.map(words).joined(separator: ",")
+        case .object:
+            value.members.map { "\($0.name): \(words($0.value))" }.joined(separator: ", ")
+        }
+    }
+
+    private static func cell(_ column: String, of entry: JSONTree) -> JSONTree {
+        switch column {
+        case "Time": return entry["at"] ?? .null
+        case "User":
+            let isRedacted = entry["isRedacted"]?.isTrue == true
+            return entry["user"] ?? .string(isRedacted ? "redacted" : "anonymous")
+        case "Address": return entry["address"] ?? .null
+        case "Operation": return entry["operation"] ?? .null
+        case "Map": return entry["map"] ?? .null
+        case "Question":
+            if let point = entry["point"]?.elements, point.count >= 2 {
+                return .string(point.prefix(2).map(words).joined(separator: ", "))
+            }
+            return .string(entry["request"].map(words) ?? "")
+        case "Shown":
+            let groups = (entry["shown"]?.elements ?? []).map { group in
+                words(group["layer"] ?? .null) + "/" + words(group["ids"] ?? .null)
+            }
+            return .string(groups.joined(separator: " "))
+        default: return entry["sequence"] ?? .null
+        }
+    }
+}
