@@ -65,9 +65,10 @@ struct AuditShow: SiteCommand {
     }
 
     private func isCounted(_ query: QueryRequest, _ session: Session) async throws -> Bool {
+        let client = try session.client()
         do throws(Failure) {
             return AuditFilter.isCounted(
-                try await session.client().ask(.query, whole: query, timeout: .seconds(30)))
+                try await client.ask(.query, whole: query, timeout: .seconds(30)))
         } catch {
             guard [.notFound, .invalidParameter, .corrupt].contains(error.code) else {
                 throw error
