@@ -85,7 +85,7 @@ import Testing
             .split(separator: "\n").map {
                 try CairnJSON.decode(AuditedLine.self, from: Data($0.utf8))
             }
-        #expect(lines.map(\.operation) == ["identify", "identify", "query"])
+        #expect(lines.map(\.operation) == ["identify", "query", "identify"])
         #expect(lines.allSatisfy { $0.user == "alice" && $0.address == "127.0.0.1" })
         #expect(lines.allSatisfy { $0.map == "Grid" && $0.sequence != nil })
         #expect(lines.first?.point == [0.5, 0.5, 0])

@@ -80,7 +80,7 @@ import Testing
         for (text, status, sentence) in [
             ("CAIRN_GATEWAY_CLICK_LIMIT=0\n", 78, ":1: CAIRN_GATEWAY_CLICK_LIMIT is '0'"),
             ("\nCAIRN_WORKERS=99\n", 78, ":2: CAIRN_WORKERS is '99'"),
-            ("CAIRN_GATEWAY_AUDIT=some\n", 78, "CAIRN_GATEWAY_AUDIT is 'some'"),
+            ("CAIRN_GATEWAY_AUDIT=some\n", 64, "CAIRN_GATEWAY_AUDIT is 'some'"),
             ("CAIRN_GATEWAY_AUDIT=0.5\nCAIRN_WORKERS=2\n", 0, ""),
         ] {
             try await withFile(text) { path in

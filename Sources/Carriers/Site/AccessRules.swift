@@ -69,7 +69,7 @@ public struct AccessRules: Hashable, Sendable, Codable {
         case manageJobs
         /// Read the metrics of the site's processes.
         case metrics
-        /// Read the audit: who asked what, from where, and which features the answer showed.
+        /// Read the audit: users, addresses, their questions, and the features that answers showed.
         case audit
         /// See the past unrestricted, with features removed, hidden or deleted since.
         case history

@@ -84,7 +84,9 @@ extension GatewayServer.Configuration {
 }
 
 extension AuditPolicy {
-    /// The policy of some settings; nil without an audit. Throws `Failure` naming the setting.
+    /// The policy of some settings; nil without an audit.
+    ///
+    /// Throws `Failure` naming the setting.
     init?(_ settings: Settings) throws(Failure) {
         let text = settings[.audit] ?? "off"
         guard text != "off" else { return nil }

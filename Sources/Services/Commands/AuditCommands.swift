@@ -49,17 +49,20 @@ struct AuditShow: SiteCommand {
             return feature
         }
         (filter.user, filter.map, filter.from, filter.to) = (user, map, from, to)
-        var waiting: [(AuditEntry, QueryRequest)] = []
+        var found: [(AuditEntry, QueryRequest?)] = []
         let files = AuditFiles(directory: session.site.auditDirectory)
         try files.forEach { entry in
             switch filter.match(entry) {
             case .none: break
+            // In order, though a query before it is still to be asked.
+            case .met where feature != nil: found.append((entry, nil))
             case .met: try show(entry, session.output)
-            case .ifCounted(let query): waiting.append((entry, query))
+            case .ifCounted(let query): found.append((entry, query))
             }
             return true
         }
-        for (entry, query) in waiting where try await isCounted(query, session) {
+        for (entry, query) in found {
+            if let query, try await !isCounted(query, session) { continue }
             try show(entry, session.output)
         }
     }

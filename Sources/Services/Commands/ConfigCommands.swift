@@ -36,8 +36,12 @@ struct ConfigCheck: AsyncParsableCommand {
             let settings = Settings(Setting.up, arguments: [:], file: path)
             for fault in settings.faults { Output.diagnose(fault.description) }
             guard settings.faults.isEmpty else { throw ExitCode(78) }
+            // No site is made there.
+            let scratch =
+                FileManager.default.temporaryDirectory.path
+                + "/cairn-config-\(ProcessInfo.processInfo.processIdentifier)"
             let plans = ProcessRole.all.map { role in
-                var arguments = ["--config", path]
+                var arguments = ["--site", scratch, "--config", path]
                 if case .worker(let pool) = role { arguments += ["--pool", pool.name] }
                 return ProcessPlan(
                     role: role, number: 1,
@@ -45,9 +49,6 @@ struct ConfigCheck: AsyncParsableCommand {
                     logPath: "")
             }
             try plans.checkExecutables()
-            let scratch =
-                FileManager.default.temporaryDirectory.path
-                + "/cairn-config-\(ProcessInfo.processInfo.processIdentifier)"
             try FileManager.default.createDirectory(
                 atPath: scratch, withIntermediateDirectories: true)
             defer { try? FileManager.default.removeItem(atPath: scratch) }

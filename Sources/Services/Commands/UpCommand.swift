@@ -16,9 +16,9 @@ struct UpCommand: SiteCommand {
             An empty directory becomes a site, any other that is not one with --create alone. \
             Returns when SIGTERM or SIGINT has stopped everything, or with --detach when \
             everything answers. Output of the processes goes to run/<name>.log in the site. \
-            Options that are given hold for later starts too, in up-options.json of the site, until they \
-            are given again or --forget clears them; each beats the environment, which beats the \
-            file of --config.
+            Options that are given hold for later starts too, in up-options.json of the site, \
+            until they are given again or --forget clears them; each beats the environment, which \
+            beats the file of --config.
             """)
 
     @OptionGroup var common: CommonOptions
@@ -49,7 +49,8 @@ struct UpCommand: SiteCommand {
         guard create || names?.isEmpty == true || names?.contains("cairn.json") == true else {
             throw Failure(
                 .notFound,
-                "'\(path)' is not a site: expected one, or an empty directory; --create makes it one"
+                "'\(path)' is not a site: expected one, or an empty directory; with --create it "
+                    + "becomes one"
             )
         }
         return try Site(openingOrCreating: path)
@@ -73,21 +74,13 @@ struct UpCommand: SiteCommand {
         }
         if detach {
             try await Detached(
-                session: session, program: program, arguments: ownArguments(shape),
-                services: shape.services
+                session: session, program: program,
+                arguments: ["up"] + options.arguments + ["--as-given"], services: shape.services
             ).start()
             try options.keep(in: session.site)
         } else {
             try await stay(session, shape, options, program: program)
         }
-    }
-
-    /// Arguments of the background process.
-    private func ownArguments(_ shape: SiteShape) -> [String] {
-        ["up", "--port", "\(shape.port)"] + pools.arguments + [
-            shape.identifyAtOnce ? "--identify-at-once" : "--no-identify-at-once", "--record",
-            shape.recording.description,
-        ] + (shape.config.map { ["--config", $0] } ?? []) + ["--as-given"]
     }
 
     /// The options that are given, and those of earlier starts.
@@ -104,9 +97,10 @@ struct UpCommand: SiteCommand {
         let earlier = forget ? RememberedOptions() : try RememberedOptions(of: site)
         let others = earlier.options.filter { options[$0.key] == nil }
         if !others.isEmpty {
-            let words = others.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
             Output.diagnose(
-                "as at earlier starts: \(words.joined(separator: " ")); --forget clears them")
+                "as at earlier starts: "
+                    + RememberedOptions(others).arguments.joined(separator: " ")
+                    + "; --forget clears them")
         }
         return RememberedOptions(options.merging(others) { given, _ in given })
     }
@@ -190,7 +184,20 @@ struct RememberedOptions: Codable {
         self.isKept = isKept
     }
 
-    /// Reads the site's file; none remembered without one. Throws `Failure`: `corrupt`,
+    /// As arguments.
+    var arguments: [String] {
+        options.sorted { $0.key < $1.key }.flatMap { option, text in
+            switch text {
+            case "true": [option]
+            case "false": ["--no-" + option.dropFirst(2)]
+            default: [option, text]
+            }
+        }
+    }
+
+    /// Reads the site's file; none remembered without one.
+    ///
+    /// Throws `Failure`: `corrupt`,
     /// `newerVersion`.
     init(of site: Site) throws(Failure) {
         let path = site.path + Self.fileName

@@ -5,8 +5,8 @@ public import CairnModel
 public import FoundationEssentials
 internal import Platform
 
-/// A question that a gateway answered: who asked what, from where, as of when, and which features
-/// the answer showed.
+/// A question that a gateway answered, with the user, the address, the moment, the state that
+/// answered and the features that the answer showed.
 public struct AuditEntry: Hashable, Sendable {
     /// When it was answered.
     public var at: Timestamp

@@ -58,9 +58,11 @@ struct BackupCommand: SiteCommand {
             throw error
         }
         copies.end()
+        let stateHash = try SiteState(ofLog: folder + "/" + log).hash()
+        for suffix in ["-wal", "-shm"] { OutputFile.remove(folder + "/" + log + suffix) }
         let manifest = BackupManifest(
-            log: log, head: head, stateHash: try SiteState(ofLog: folder + "/" + log).hash(),
-            madeAt: madeAt, hasAccessRules: rules != nil, hasSecrets: !withoutSecrets,
+            log: log, head: head, stateHash: stateHash, madeAt: madeAt,
+            hasAccessRules: rules != nil, hasSecrets: !withoutSecrets,
             files: files)
         try Self.publish(manifest, in: folder)
         if let earlier { OutputFile.remove(folder + "/" + earlier.log) }
