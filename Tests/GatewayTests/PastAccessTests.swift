@@ -372,6 +372,7 @@ import Testing
         var map = try Samples.map()
         for index in map.layers.indices where map.layers[index].kind != .group {
             map.layers[index].definitionExpression = definition
+            map.layers[index].properties?.spatialReference = .webMercator
             map.layers[index].properties?.extent = Self.hidden
             map.layers[index].properties?.geographicExtent = Envelope(
                 minX: -77.1, minY: -77.4, maxX: 77.1, maxY: 77.4)

@@ -337,6 +337,31 @@ private func smallWorld() throws -> MapFixture {
         #expect(try fixture.world.initialExtent?.maxX == 2154)
     }
 
+    @Test func `the initial extent is that of all layers unless the map has one of its own`()
+        throws
+    {
+        var fixture = try MapFixture(created: true)
+        for (layer, wkid, extent) in [
+            (0, 3857, Envelope(minX: 0, minY: 0, maxX: 100, maxY: 100)),
+            (1, 3857, Envelope(minX: -50, minY: 20, maxX: 10, maxY: 300)),
+            (2, 4326, Envelope(minX: 0, minY: 0, maxX: 180, maxY: 0)),
+            (3, 2154, Envelope(minX: -1e9, minY: -1e9, maxX: 1e9, maxY: 1e9)),
+        ] {
+            try fixture.addLayer("L\(layer)")
+            try fixture.append(.layerLoadStarted(LayerLoadStarted(layer: layer)))
+            var properties = MapFixture.properties(wkid: wkid, fields: [])
+            properties.extent = extent
+            try fixture.append(.layerLoaded(LayerLoaded(layer: layer, properties: properties)))
+        }
+
+        let extent = try #require(try fixture.world.initialExtent)
+        #expect(extent.minX == -50 && abs(extent.minY) < 1e-6 && extent.maxY == 300)
+        #expect(abs(extent.maxX - 20_037_508.342789244) < 1e-6)
+        let own = Envelope(minX: 1, minY: 2, maxX: 3, maxY: 4)
+        try fixture.run(.setMapProperties(MapProperties(initialExtent: own)))
+        #expect(try fixture.world.initialExtent == own)
+    }
+
     @Test func `while the basemap failed the map is blank, and the next one takes over`() throws {
         var fixture = try MapFixture(created: true)
         try fixture.addLayer("Base")

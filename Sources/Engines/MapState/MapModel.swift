@@ -134,7 +134,8 @@ struct MapModel: Hashable, Sendable {
             layers: rootLayers.flatMap { subtree(of: $0) }.compactMap { layers[$0] },
             basemap: basemap,
             spatialReference: properties.spatialReference ?? known?.spatialReference,
-            initialExtent: properties.initialExtent ?? known?.extent ?? drawnExtent(of: basemap))
+            initialExtent: properties.initialExtent
+                ?? layersExtent(in: properties.spatialReference ?? known?.spatialReference))
         if properties != MapProperties() { description.properties = properties }
         if !sourceChanges.isEmpty { description.sourceChanges = sourceChanges }
         return description
@@ -142,12 +143,41 @@ struct MapModel: Hashable, Sendable {
 }
 
 extension MapModel {
-    /// The bounding box of a loaded layer's graphics; nil without any.
-    private func drawnExtent(of layer: LayerID?) -> Envelope? {
-        guard let layer = layer.flatMap({ layers[$0] }), layer.properties != nil,
-            let graphics = layer.graphics, !graphics.isEmpty
-        else { return nil }
+    /// The bounding box of all loaded layers; nil without any.
+    ///
+    /// Left out are layers in another reference than the map's, but for WGS 84 and Web Mercator.
+    private func layersExtent(in reference: SpatialReference?) -> Envelope? {
+        guard let reference else { return nil }
+        let known = layers.values.compactMap { layer -> Envelope? in
+            guard let properties = layer.properties,
+                let extent = properties.extent ?? Self.drawnExtent(of: layer),
+                extent.isFinite, !extent.isEmpty
+            else { return nil }
+            return Self.extent(extent, from: properties.spatialReference, to: reference)
+        }
+        guard let first = known.first else { return nil }
+        return known.dropFirst().reduce(first) { $0.union($1) }
+    }
+
+    private static func drawnExtent(of layer: LayerDescription) -> Envelope? {
+        guard let graphics = layer.graphics, !graphics.isEmpty else { return nil }
         return graphics.reduce(Envelope.empty) { $0.union($1.shape.envelope) }
+    }
+
+    private static func extent(
+        _ extent: Envelope, from source: SpatialReference, to target: SpatialReference
+    ) -> Envelope? {
+        if source.isEquivalent(to: target) { return extent }
+        let project: (Coordinate) -> Coordinate
+        switch (source.latestWkid, target.latestWkid) {
+        case (4326, 3857): project = WebMercator.project
+        case (3857, 4326): project = WebMercator.unproject
+        default: return nil
+        }
+        var projected = Envelope.empty
+        projected.extend(to: project(Coordinate(x: extent.minX, y: extent.minY)))
+        projected.extend(to: project(Coordinate(x: extent.maxX, y: extent.maxY)))
+        return projected
     }
 }
 

@@ -95,8 +95,9 @@ struct MapServiceResource {
         guard let reference = map.spatialReference ?? (map.layers.isEmpty ? .webMercator : nil)
         else { return }
         json.spatialReference(reference)
-        let full = extents.full ?? MapExtents.world(in: reference)
-        if let extent = map.initialExtent ?? full {
+        let layers = extents.full
+        let full = layers ?? MapExtents.world(in: reference)
+        if let extent = map.properties?.initialExtent ?? layers ?? map.initialExtent ?? full {
             json.extent("initialExtent", extent, in: reference)
         }
         if let extent = full { json.extent("fullExtent", extent, in: reference) }
