@@ -70,6 +70,37 @@ import Testing
         return try JSONDecoder().decode(Body.self, from: body).count
     }
 
+    @Test
+    func `a coordinate outside the layer's reference is refused by name, one at its edge taken`()
+        async throws
+    {
+        guard Programs.areBuilt() else { return }
+        let site = try await IdentifySite(side: 2)
+        let opened = try await Programs.run(
+            ["map", "editable", "Grid", "0", "on"], site: site.files.path)
+        try #require(opened.status == 0, "\(opened.errors)")
+        let edge = 20_037_508.342789244
+
+        let features = [
+            square(edge - 1, 0, "edge"), square(edge + 10, 0, "beyond"), square(3, -3e7, "south"),
+            #"{"attributes":{"name":"odd"},"geometry":{"rings":[[[1e400,0],[1,1],[1,0],[1e400,0]]]}}"#,
+        ]
+        let form = "rollbackOnFailure=false&features=[" + features.joined(separator: ",") + "]"
+        let results = try #require(try await edit(site, "addFeatures", form).addResults)
+
+        #expect(results.map(\.success) == [true, false, false, false])
+        let reasons = results.map { $0.error?.description ?? "" }
+        #expect(results[1].error?.code == 1000)
+        #expect(
+            reasons[1].hasPrefix("geometry: x is 20037518")
+                && reasons[1].contains(
+                    "outside the layer's spatial reference EPSG:3857: expected -"),
+            "\(reasons[1])")
+        #expect(reasons[2].hasPrefix("geometry: y is -30000000"), "\(reasons[2])")
+        #expect(reasons[3].hasPrefix("geometry: "), "\(reasons[3])")
+        #expect(try await names(site, edge - 0.5, 0.5) == ["edge"])
+    }
+
     private func square(_ x: Double, _ y: Double, _ name: String, id: Int64? = nil) -> String {
         let corners = [(0.0, 0.0), (0, 1), (1, 1), (1, 0), (0, 0)]
             .map { "[\(x + $0.0),\(y + $0.1)]" }.joined(separator: ",")

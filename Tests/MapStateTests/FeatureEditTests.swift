@@ -19,6 +19,11 @@ import Testing
         func projected(_ shape: Shape, from reference: SpatialReference) throws(Failure) -> Shape {
             throw Failure(.invalidParameter, "no way from \(reference)")
         }
+        func checkPlace(of shape: Shape, orIn extent: Envelope?) throws(Failure) {
+            guard shape.envelope.maxX <= 1e6 else {
+                throw Failure(.invalidParameter, "geometry: x is too far east")
+            }
+        }
     }
 
     private static func square(_ x: Double) -> Shape {

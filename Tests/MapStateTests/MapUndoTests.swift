@@ -28,6 +28,8 @@ private struct Squares: DatasetFeatures {
         shape
     }
 
+    func checkPlace(of shape: Shape, orIn extent: Envelope?) {}
+
     static func square(_ x: Double) -> Shape {
         .polygon(
             rings: [

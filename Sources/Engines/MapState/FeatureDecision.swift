@@ -15,6 +15,11 @@ public protocol DatasetFeatures {
     ///
     /// Throws `invalidParameter` for an unknown reference, or a shape that cannot be projected.
     func projected(_ shape: Shape, from reference: SpatialReference) throws(Failure) -> Shape
+    /// Checks that the spatial reference of the features has a place for a shape, or that the
+    /// features reach as far.
+    ///
+    /// Throws `invalidParameter` otherwise.
+    func checkPlace(of shape: Shape, orIn extent: Envelope?) throws(Failure)
 }
 
 /// Decides edits of one layer's features: one event for all, or none.
@@ -263,6 +268,7 @@ struct FeatureDecision {
             // Coordinate by coordinate, so that Z and M are kept.
             shape = try features.projected(shape, from: reference)
         }
+        try features.checkPlace(of: shape, orIn: layer.properties?.extent)
         switch (shape.geometryType, geometryType) {
         case (let own, let layers?) where own == layers: return (shape, ordinates)
         case (.point, .multipoint):

@@ -12,6 +12,7 @@ final class LayerFeatures {
     private let shelf: DatasetCache
     private let orders = ObjectOrders()
     private var transforms: [Pair: CoordinateTransform] = [:]
+    private var domains: [SpatialReference: ReferenceDomain?] = [:]
 
     private struct Pair: Hashable {
         var source: SpatialReference
@@ -44,6 +45,14 @@ final class LayerFeatures {
         return transform
     }
 
+    fileprivate func domain(of reference: SpatialReference) -> ReferenceDomain? {
+        if let known = domains[reference] { return known }
+        if domains.count >= Self.transformLimit { domains.removeAll() }
+        let domain = ReferenceDomain(of: reference)
+        domains[reference] = .some(domain)
+        return domain
+    }
+
     private struct Lent: DatasetFeatures {
         let owner: LayerFeatures
         let dataset: Dataset
@@ -64,6 +73,10 @@ final class LayerFeatures {
         ) throws(Failure) -> Shape {
             if source.isEquivalent(to: reference) { return shape }
             return try owner.transform(from: source, to: reference).forward(shape)
+        }
+
+        func checkPlace(of shape: Shape, orIn extent: Envelope?) throws(Failure) {
+            try owner.domain(of: reference)?.check(shape, orIn: extent)
         }
     }
 }

@@ -122,10 +122,13 @@ enum Drawing {
     /// The geometry in the layer's spatial reference.
     static func shape(_ text: String, on layer: LayerDescription) throws -> Shape {
         let parsed = try GeometryText.parse(text)
-        guard case .layer(.graphics(let source)) = layer.kind, let own = parsed.spatialReference,
-            !own.isEquivalent(to: source.spatialReference)
-        else { return parsed.shape }
-        return try CoordinateTransform(from: own, to: source.spatialReference)
-            .forward(parsed.shape)
+        guard case .layer(.graphics(let source)) = layer.kind else { return parsed.shape }
+        var shape = parsed.shape
+        if let own = parsed.spatialReference, !own.isEquivalent(to: source.spatialReference) {
+            shape = try CoordinateTransform(from: own, to: source.spatialReference).forward(shape)
+        }
+        try ReferenceDomain(of: source.spatialReference)?.check(
+            shape, orIn: layer.properties?.extent)
+        return shape
     }
 }
