@@ -223,7 +223,7 @@ let tier5: [Target] = [
         "Gateway",
         [
             "CairnClient", "CairnModel", "Daemon", "Dataset", "EsriForms", "Expression",
-            "FeatureQuery", "Geometry", "Identify", "JobKinds",
+            "FeatureQuery", "Geometry", "Identify", "JobKinds", "MapState",
             "OpenSSL", "PROJ", "Platform", "Recording", "Rendering", "Site", "SiteAnswers",
             "Tables",
             hummingbird, logging, metrics,
@@ -353,7 +353,7 @@ let testTargets: [Target] = [
         "ReexecutionTests",
         [
             "CairnModel", "Dataset", "EventLog", "Geometry", "JobKinds", "Jobs",
-            "Recording", "Replay", "Site", "TestKit",
+            "MapState", "Recording", "Replay", "Site", "TestKit",
         ]),
     tests(
         "JobKindsTests",

@@ -36,6 +36,8 @@ import Testing
         switch event.type.split(separator: ".").first {
         case "map": try MapEvent(event).payload
         case "job": try JobEvent(event).payload
+        case "locator" where event.type == LocatorDeleted.eventType:
+            try LocatorDeleted.decode(event)
         case "locator": try LocatorPublished.decode(event)
         case "site": try SiteEvent(event).payload
         default: throw Failure(.newerVersion, "no reader for \(event.type)")

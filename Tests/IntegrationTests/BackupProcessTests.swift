@@ -171,12 +171,12 @@ import Testing
         try await importPoint("one", 1)
         let open = try await done(["user", "list"])
         #expect(open.output.contains("the site is open"), "\(open.output)")
-        let unknown = try await cairn(["user", "allow", "anonymous", "query:Nowhere"])
-        #expect(unknown.status == 64 && unknown.errors.contains("'World'"), "\(unknown.errors)")
+        let unknown = try await cairn(["user", "allow", "anonymous", "query:world"])
+        #expect(unknown.status == 64 && unknown.errors.contains("World"), "\(unknown.errors)")
         #expect(try Site(opening: site).access.rules() == nil)
 
         let added = try await done(
-            ["user", "add", "alice", "--allow", "query:world"], input: "a good password\n")
+            ["user", "add", "alice", "--allow", "query:World"], input: "a good password\n")
         #expect(added.errors.contains("access rules are in force from now on"))
         let second = try await done(["user", "add", "bob"], input: "a good password\n")
         #expect(second.errors.isEmpty, "\(second.errors)")

@@ -40,14 +40,112 @@ import Testing
         let site = try await SmallSite.imported()
         defer { site.remove() }
 
-        for text in ["status", "map list", "identify --map Small --point 1,1", "log head"] {
+        for text in [
+            "map rename Small 0 x", "undo 1", "job cancel last", "sweep", "log tail --follow",
+            "identify --map Small --point 1,1 --follow",
+        ] {
             let outcome = try await site.run(text)
             #expect(outcome.status == 69, "\(text)")
             #expect(outcome.errors.contains("is not up: start it with 'cairn up'"), "\(text)")
+            #expect(outcome.output.isEmpty, "\(text)")
         }
         let down = try await site.run("down")
         #expect(down.status == 0)
         #expect(down.output == "the site is not up\n")
+    }
+
+    @Test func `a site that is down answers what it knows from its files, and says so`()
+        async throws
+    {
+        guard Programs.areBuilt(["cairn", "cairn-logd", "cairn-mapstate"]) else { return }
+        let site = try await SmallSite.imported()
+        defer { site.remove() }
+
+        for (text, expected) in [
+            ("map list", "Small"), ("map show Small", "squares"), ("log tail", "map-Small"),
+            ("log show 1", "map-Small"), ("log diff 0 1", "map/Small"),
+            ("why Small/squares/1", "added"), ("job list", "SUBMITTED"),
+            ("locator list", "LOCATOR"), ("identify --map Small --point 3,2", "west"),
+        ] {
+            let outcome = try await site.run(text)
+            #expect(outcome.status == 0, "\(text): \(outcome)")
+            #expect(
+                outcome.errors.contains("is not up: answered from its files, as of event "),
+                "\(text): \(outcome.errors)")
+            #expect(outcome.output.contains(expected), "\(text): \(outcome)")
+        }
+        let status = try await site.run("status")
+        #expect(status.status == 69)
+        #expect(status.output.contains("not up") && status.output.contains("\ndisk   "))
+        let lines = try await site.run("status --json").objects
+        let disk = try #require(lines.first { $0["kind"] as? String == "disk" })
+        #expect((disk["log"] as? Int ?? 0) > 0 && (disk["datasets"] as? Int ?? 0) > 0)
+        #expect((disk["free"] as? Int ?? 0) > 0)
+    }
+
+    @Test func `identify is exact for areas, and near for points, whatever the map's extent`()
+        async throws
+    {
+        guard Programs.areBuilt(["cairn", "cairn-logd", "cairn-mapstate"]) else { return }
+        let site = try await SmallSite.imported()
+        defer { site.remove() }
+        func names(_ text: String) async throws -> [String] {
+            let outcome = try await site.run("identify --map Small --json " + text)
+            try #require(outcome.status == 0, "\(text): \(outcome.errors)")
+            let layers = outcome.objects.first?["layers"] as? [[String: Any]] ?? []
+            return layers.flatMap { $0["results"] as? [[String: Any]] ?? [] }.compactMap {
+                $0["value"] as? String
+            }
+        }
+
+        // A ten-thousandth of a degree is eleven metres.
+        #expect(try await names("--point 2.00005,2") == ["a", "west"])
+        #expect(try await names("--point 2.0005,2") == ["west"])
+        #expect(try await names("--point 8.00001,2").isEmpty)
+        #expect(try await names("--point 2.0005,2 --tolerance 60") == ["a", "west"])
+        #expect(try await names("--point 2.00005,2 --tolerance 0") == ["west"])
+        #expect(try await names("--point 8.00001,2 --tolerance 2") == ["east"])
+        #expect(try await names("--point 2.00005,2 --layers top") == ["a"])
+        #expect(try await names("--point 2.00005,2 --layers all:squares") == ["west"])
+        #expect(
+            try await names(
+                "--point 2.05,2 --layers all:points --tolerance 1 --extent 0,0,80,60") == ["a"])
+        let text = try await site.run("identify --map Small --point 2.00005,2").output
+        #expect(text.contains("a (1), 5.57 m away"), "\(text)")
+    }
+
+    @Test func `names that nearly are something's are answered by its name`() async throws {
+        guard Programs.areBuilt(["cairn", "cairn-logd", "cairn-mapstate"]) else { return }
+        let site = try await SmallSite.imported()
+        defer { site.remove() }
+
+        for (text, expected) in [
+            ("map show small", "did you mean 'Small'?"),
+            ("identify --map Small --point 1,1 --layers all:sqaures", "did you mean 'squares'?"),
+            ("identify --map Small --point 1,1 --layers al", "did you mean 'all'?"),
+            (
+                "identify --map Small --point 1,1 --where squares:nmae='x'",
+                "has no field 'nmae' (did you mean 'name'?)"
+            ),
+            ("idetify --map Small", "did you mean 'identify'?"),
+            ("user add ben --allow qurey", "did you mean 'query'?"),
+        ] {
+            let outcome = try await site.run(text)
+            #expect(outcome.status != 0, "\(text)")
+            #expect(outcome.errors.contains(expected), "\(text): \(outcome.errors)")
+        }
+    }
+
+    @Test func `a moment in words is resolved in the zone of TZ, and printed`() async throws {
+        guard Programs.areBuilt(["cairn", "cairn-logd", "cairn-mapstate"]) else { return }
+        let site = try await SmallSite.imported()
+        defer { site.remove() }
+
+        let past = try await site.run("map list --at 2001-01-01")
+        #expect(past.status == 0 && !past.output.contains("Small"))
+        #expect(past.errors.contains("'2001-01-01' is 2001-01-01T00:00:00Z"), "\(past.errors)")
+        let now = try await site.run("map list --at now")
+        #expect(now.output.contains("Small"), "\(now)")
     }
 
     @Test func `a file that cannot be imported leaves nothing and exits 1`() async throws {

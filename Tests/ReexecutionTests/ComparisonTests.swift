@@ -8,6 +8,7 @@ import Foundation
 import Geometry
 import JobKinds
 import Jobs
+import MapState
 import Recording
 import Replay
 import Site

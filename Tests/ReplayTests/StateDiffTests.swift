@@ -3,6 +3,7 @@
 
 import CairnModel
 import Foundation
+import MapState
 import Replay
 import SiteStory
 import TestKit

@@ -25,6 +25,8 @@ public struct MapsState: Hashable, Sendable {
         var event: LocatorPublished
         var streamPosition: Int64
         var sequence: Int64
+        /// Whether it was deleted since; absent unless it was.
+        var isDeleted: Bool?
     }
 
     /// The state before the first event.
@@ -131,14 +133,15 @@ public struct MapsState: Hashable, Sendable {
 
     /// The latest published locator of that name, ignoring ASCII case; nil when it does not exist.
     public func locator(named name: String) -> LocatorPublished? {
-        if let exact = locators[name] { return exact.event }
+        if let exact = locators[name], exact.isDeleted != true { return exact.event }
         let wanted = name.lowercased()
-        return locators.keys.sorted().first { $0.lowercased() == wanted }
-            .flatMap { locators[$0]?.event }
+        return locatorNames.first { $0.lowercased() == wanted }.flatMap { locators[$0]?.event }
     }
 
     /// The names of all locators, in byte order.
-    public var locatorNames: [String] { locators.keys.sorted() }
+    public var locatorNames: [String] {
+        locators.filter { $0.value.isDeleted != true }.keys.sorted()
+    }
 
     /// The outcome of an earlier command, which answers its repetition.
     ///
@@ -227,6 +230,9 @@ public struct MapsState: Hashable, Sendable {
     }
 
     private mutating func applyLocatorEvent(_ record: RecordedEvent) throws(Failure) {
+        if record.event.type == LocatorDeleted.eventType {
+            return try applyDeletion(record)
+        }
         guard record.event.type == LocatorPublished.eventType else {
             throw Failure(
                 .newerVersion,
@@ -243,6 +249,21 @@ public struct MapsState: Hashable, Sendable {
         locators[event.name] = PublishedLocator(
             event: event, streamPosition: record.streamPosition,
             sequence: record.globalPosition)
+    }
+
+    private mutating func applyDeletion(_ record: RecordedEvent) throws(Failure) {
+        let name = try LocatorDeleted.decode(record.event).name
+        guard var locator = locators[name], locator.isDeleted != true,
+            record.stream == .locator(name), record.streamPosition == locator.streamPosition + 1
+        else {
+            throw Failure(
+                .corrupt,
+                "event \(record.globalPosition) deletes locator '\(name)', which is not published")
+        }
+        locator.streamPosition = record.streamPosition
+        locator.sequence = record.globalPosition
+        locator.isDeleted = true
+        locators[name] = locator
     }
 }
 

@@ -40,6 +40,9 @@ public struct DataUse: Sendable {
         try maps.apply(record)
         switch record.stream.category {
         case "map": try note(try MapEvent(record.event), record)
+        case "locator" where record.event.type == LocatorDeleted.eventType:
+            let name = try LocatorDeleted.decode(record.event).name
+            if let old = locators.removeValue(forKey: name) { end(old, "locator \(name)", record) }
         case "locator":
             let event = try LocatorPublished.decode(record.event)
             let holder = "locator \(event.name)"

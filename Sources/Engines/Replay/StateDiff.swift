@@ -2,6 +2,7 @@
 // Part of Cairn.
 
 public import CairnModel
+public import MapState
 
 /// The differences between two states of a site, part by part and field by field.
 public struct StateDiff: Hashable, Sendable {

@@ -5,6 +5,7 @@ internal import CairnModel
 internal import FoundationEssentials
 internal import JobKinds
 internal import Platform
+internal import Terminal
 
 /// Parsers of single arguments.
 enum Reading {
@@ -20,9 +21,12 @@ enum Reading {
 
     static func jobKind(_ text: String) throws(Failure) -> JobKindDescription {
         guard let kind = JobKindDescription.of(JobKind(rawValue: text)) else {
-            let names = JobKindDescription.all.map(\.kind.rawValue).joined(separator: ", ")
+            let names = JobKindDescription.all.map(\.kind.rawValue)
             throw Failure(
-                .invalidParameter, "there is no job kind '\(text.prefix(80))'; there are: \(names)")
+                .invalidParameter,
+                "there is no job kind '\(text.prefix(80))'"
+                    + NearestWord.sentence(for: text, among: names)
+                    + "; there are: \(names.joined(separator: ", "))")
         }
         return kind
     }
@@ -36,23 +40,44 @@ enum Reading {
         return number
     }
 
+    /// A sequence number, or a moment in the words of ``NamedMoment``.
     static func asOf(_ text: String) throws -> AsOf {
+        if let time = named(text) { return .time(time.endOfMillisecond) }
         guard let moment = AsOf(parsing: text) else {
             throw Failure(
                 .invalidParameter,
-                "'\(text.prefix(80))': expected a sequence number or a time like "
-                    + "2026-11-21T09:30:00Z")
+                "'\(text.prefix(80))': expected a sequence number, or a time like "
+                    + NamedMoment.forms)
         }
         return moment
     }
 
+    /// A moment in the words of ``NamedMoment``.
     static func time(_ text: String) throws -> Timestamp {
-        guard let time = Timestamp(iso: text) else {
+        guard let time = named(text) ?? Timestamp(iso: text) else {
             throw Failure(
                 .invalidParameter,
-                "'\(text.prefix(80))': expected a time like 2026-11-21T09:30:00Z")
+                "'\(text.prefix(80))': expected a time like \(NamedMoment.forms)")
         }
         return time
+    }
+
+    /// The moment that words name, which is printed; nil for other text.
+    private static func named(_ text: String) -> Timestamp? {
+        let present = Timestamp(microseconds: WallClock.microseconds())
+        let words = NamedMoment(now: present, offset: LocalTime.offset(at:))
+        guard let time = words.moment(text) else { return nil }
+        Output.diagnose("'\(text)' is \(time.displayText)")
+        return time
+    }
+
+    /// A number of seconds.
+    static func timeLimit(_ text: String) throws -> Duration {
+        let seconds = try number(text)
+        guard 0.001...86_400 ~= seconds else {
+            throw Failure(.invalidParameter, "'\(text)': expected 0.001 to 86400 seconds")
+        }
+        return .milliseconds(Int64(seconds * 1_000))
     }
 
     /// A number, `EPSG:n`, `ESRI:n`, or a WKT definition.
@@ -71,17 +96,6 @@ enum Reading {
                 .invalidParameter, "'\(text.prefix(80))': expected a wkid, EPSG:n, or WKT")
         }
         return SpatialReference(wkt: text)
-    }
-
-    static func jobID(_ text: String) throws -> JobID {
-        guard let id = JobID(text) else {
-            throw Failure(
-                .invalidParameter,
-                "'\(text.prefix(80))' is not a job: expected 'j' and 32 hexadecimal digits, or a "
-                    + "UUID"
-            )
-        }
-        return id
     }
 }
 

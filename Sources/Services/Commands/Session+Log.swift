@@ -9,12 +9,13 @@ internal import MapState
 
 extension Session {
     /// The global position of the last event; 0 for an empty log.
-    func head() async throws -> Int64 { try await log().head().head }
+    func head() async throws -> Int64 { try await readableLog().head() }
 
     /// The head within a time limit; nil otherwise.
     ///
     /// A suspended log process is not waited for.
     func head(within limit: Duration) async -> Int64? {
+        if isOfFiles { return try? await head() }
         guard let process = logProcess ?? supervisor, !RunningProcess.isStopped(process) else {
             return nil
         }
@@ -56,6 +57,29 @@ extension Session {
         }
     }
 
+    /// Runs `body`, which is cancelled at the end of a time limit; true where it ended before.
+    @discardableResult
+    static func until(
+        _ limit: Duration?, _ body: @escaping @Sendable () async throws -> Void
+    ) async throws -> Bool {
+        guard let limit else {
+            try await body()
+            return true
+        }
+        return try await withThrowingTaskGroup(of: Bool.self) { group in
+            defer { group.cancelAll() }
+            group.addTask {
+                try await body()
+                return true
+            }
+            group.addTask {
+                try await Task.sleep(for: limit)
+                return false
+            }
+            return try await group.next() ?? true
+        }
+    }
+
     /// Calls `body` for every event after a position, in order, up to `last` or the present end.
     ///
     /// Returns the position reached.
@@ -64,7 +88,7 @@ extension Session {
         after: Int64 = 0, through last: Int64? = nil, stream: StreamName? = nil,
         category: String? = nil, _ body: (RecordedEvent) throws -> Void
     ) async throws -> Int64 {
-        let log = try log()
+        let log = try readableLog()
         var position = after
         while true {
             let page = try await log.read(
@@ -126,7 +150,7 @@ extension Session {
     private func last(
         until time: Timestamp, before end: Int64, category: String? = nil
     ) async throws -> Int64 {
-        let log = try log()
+        let log = try readableLog()
         var search = MomentSearch(at: time, before: end)
         while let next = search.next {
             let request = ReadRequest(after: next - 1, limit: 1, category: category)
@@ -138,8 +162,7 @@ extension Session {
     /// The maps, past or present; throws `Failure` (`invalidParameter`) for a number beyond the end
     /// of the log.
     func maps(at moment: AsOf? = nil) async throws -> MapsState {
-        let log = try log()
-        let head = try await log.head().head
+        let head = try await head()
         if case .sequence(let at)? = moment, at < 0 || at > head {
             throw Failure(
                 .invalidParameter,
@@ -152,8 +175,7 @@ extension Session {
             case .time(let time)?:
                 try await last(until: time, before: head + 1, category: "map")
             }
-        let snapshots = StateSnapshots<MapsState>(site: site, log: log)
-        var maps = try await snapshots.restore(through: last) ?? MapsState()
+        var maps = try await kept(MapsState.self, through: last) ?? MapsState()
         try await forEachEvent(after: maps.sequence, through: last, category: "map") {
             try maps.apply($0)
         }
@@ -162,6 +184,15 @@ extension Session {
         maps.advance(to: last)
         locators.advance(to: last)
         return maps.joined(withLocatorsOf: locators)
+    }
+
+    /// The latest snapshot up to a position that the log confirms; nil for none, and where the log
+    /// is read from its files.
+    func kept<State: Snapshotted>(
+        _ state: State.Type, through last: Int64
+    ) async throws -> State? {
+        guard let log = try readableLog().service else { return nil }
+        return try await StateSnapshots<State>(site: site, log: log).restore(through: last)
     }
 
     // MARK: One map, one job
@@ -175,8 +206,7 @@ extension Session {
         var state = start
         let after = state.lastChange(of: name) ?? 0
         try await forEachEvent(of: .map(name), after: after, through: last) { position in
-            let kept = try await StateSnapshots<MapsState>(site: site, log: log())
-                .restore(through: last)
+            let kept = try await kept(MapsState.self, through: last)
             guard let kept, kept.sequence > position, let alone = kept.alone(name) else {
                 return nil
             }
@@ -196,8 +226,7 @@ extension Session {
         var state = start
         try await forEachEvent(of: .job(id), after: state?.sequence ?? 0, through: last) {
             position in
-            let kept = try await StateSnapshots<JobTable>(site: site, log: log())
-                .restore(through: last)
+            let kept = try await kept(JobTable.self, through: last)
             guard let kept, kept.sequence > position, let job = kept[id] else { return nil }
             state = job
             return kept.sequence
@@ -218,7 +247,7 @@ extension Session {
         skip: (Int64) async throws -> Int64?, _ body: (RecordedEvent) throws -> Void
     ) async throws {
         guard after < last else { return }
-        let log = try log()
+        let log = try readableLog()
         let page = try await log.read(ReadRequest(after: after, limit: 1_000, stream: stream))
         for event in page.events where event.globalPosition <= last { try body(event) }
         guard page.through < min(page.head, last) else { return }

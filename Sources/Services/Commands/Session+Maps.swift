@@ -3,6 +3,7 @@
 
 internal import CairnClient
 internal import CairnModel
+internal import Expression
 internal import FoundationEssentials
 internal import MapState
 internal import Platform
@@ -21,6 +22,7 @@ extension Session {
 
     /// The map within a time limit: if the log does not answer, its file is read.
     func map(_ name: MapName, at: AsOf?, within limit: Duration) async throws -> MapDescription {
+        if isOfFiles { _ = try readableLog() }
         if await head(within: min(limit, Self.hearingLimit)) != nil {
             return try await within(limit) { try await self.map(name, at: at) }
         }
@@ -35,7 +37,8 @@ extension Session {
         let names = known.prefix(20).map(\.rawValue).joined(separator: ", ")
         let all = names.isEmpty ? "the site has no map" : "there are: \(names)"
         let when = at.map { " at \($0)" } ?? ""
-        return Failure(.notFound, "there is no map '\(name)'\(when); \(all)")
+        let near = NearestWord.sentence(for: name.rawValue, among: known.map(\.rawValue))
+        return Failure(.notFound, "there is no map '\(name)'\(when)\(near); \(all)")
     }
 
     /// The actor in the log: the operating system's user.
@@ -49,10 +52,33 @@ extension MapDescription {
         if let layer = layers.first(where: { $0.name == text }) { return layer }
         let folded = layers.filter { $0.name.lowercased() == text.lowercased() }
         if folded.count == 1 { return folded[0] }
+        let near = NearestWord.sentence(for: text, among: layers.map(\.name))
         let names = layers.prefix(20).map { "\($0.id) '\($0.name)'" }.joined(separator: ", ")
         throw Failure(
             .notFound,
-            "map '\(name)' has no layer '\(text.prefix(80))'; "
+            "map '\(name)' has no layer '\(text.prefix(80))'\(near); "
                 + (names.isEmpty ? "it has none" : "there are: \(names)"))
+    }
+}
+
+extension LayerDescription {
+    /// Checks that a field exists, as far as the layer's fields are known; throws `Failure`
+    /// (`invalidParameter`).
+    func check(field name: String) throws(Failure) {
+        guard let fields = properties?.fields, !fields.isEmpty,
+            !fields.contains(where: { $0.name.lowercased() == name.lowercased() })
+        else { return }
+        let known = fields.map(\.name)
+        throw Failure(
+            .invalidParameter,
+            "layer \(id) ('\(self.name)') has no field '\(name.prefix(80))'"
+                + NearestWord.sentence(for: name, among: known)
+                + "; it has: \(known.prefix(30).joined(separator: ", "))")
+    }
+
+    /// Checks the fields of a clause; one that cannot be parsed is left to its receiver.
+    func checkFields(of clause: String) throws(Failure) {
+        guard let parsed = try? WhereClause(parsing: clause) else { return }
+        for name in parsed.fieldNames { try check(field: name) }
     }
 }

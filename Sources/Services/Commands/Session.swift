@@ -17,19 +17,30 @@ final class Session: Sendable {
     }
 
     private let opened = Mutex<Opened?>(nil)
+    private let files = Mutex<LogFiles?>(nil)
+    /// Whether the files of a site that is down answer.
+    private let readsFiles: Bool
 
-    init(site: Site, output: Output) {
+    /// A session; `readsFiles` for commands that change nothing.
+    init(site: Site, output: Output, readsFiles: Bool = false) {
         self.site = site
         self.output = output
+        self.readsFiles = readsFiles
     }
+
+    /// Whether the site is down, and its files answer.
+    var isOfFiles: Bool { readsFiles && !isUp && supervisor == nil && !hasSupervisor }
 
     /// The client, connected at the first use.
     ///
     /// Throws `Failure` (`unavailable`) when the site is not running: neither its log nor the
     /// supervisor, which answers requests that need no log.
     func client() throws -> CairnClient {
-        try open(isPatient: owner(of: "cairn-supervisor.lock", program: "cairn-supervisor") != nil)
-            .client
+        try open(isPatient: hasSupervisor).client
+    }
+
+    private var hasSupervisor: Bool {
+        owner(of: "cairn-supervisor.lock", program: "cairn-supervisor") != nil
     }
 
     /// The client whether the site is running or not, for commands that wait for it.
@@ -38,19 +49,36 @@ final class Session: Sendable {
     /// Access to the log, on the client's thread; throws as ``client()`` does.
     func log() throws -> LogReader { try open().log }
 
+    /// The log for reading: of a site that is down, its files.
+    func readableLog() throws -> SiteLog {
+        guard isOfFiles else { return .service(try log()) }
+        return try files.withLock { files in
+            if let files { return .files(files) }
+            try site.missLog()
+            guard FileSystem.kind(of: site.logFile) != nil else { throw isDown }
+            let made = try LogFiles(path: site.logFile)
+            let head = try made.head()
+            Output.diagnose(
+                "the site '\(site.path)' is not up: answered from its files, as of event \(head)")
+            files = made
+            return .files(made)
+        }
+    }
+
     private func open(isPatient: Bool = false) throws -> Opened {
         try opened.withLock { opened in
             if let opened { return opened }
             // While `cairn up` runs, a crashed log is restarted.
-            guard isPatient || isUp || supervisor != nil else {
-                throw Failure(
-                    .unavailable, "the site '\(site.path)' is not up: start it with 'cairn up'")
-            }
+            guard isPatient || isUp || supervisor != nil else { throw isDown }
             let client = try CairnClient(site: site)
             let made = Opened(client: client, log: try LogReader(bus: client.bus))
             opened = made
             return made
         }
+    }
+
+    private var isDown: Failure {
+        Failure(.unavailable, "the site '\(site.path)' is not up: start it with 'cairn up'")
     }
 
     /// Whether a process serves the site's log.

@@ -55,6 +55,9 @@ protocol SiteCommand: AsyncParsableCommand {
     func perform(_ session: Session) async throws
 }
 
+/// A command that changes nothing, and is answered from the site's files where the site is down.
+protocol ReadingCommand: SiteCommand {}
+
 extension SiteCommand {
     static var makesSite: Bool { false }
 
@@ -65,8 +68,9 @@ extension SiteCommand {
     /// Opens the site, executes the command, and maps failures to messages and exit codes.
     func run() async throws {
         try await withExitCodes {
-            let site = try site(at: try common.sitePath())
-            let session = Session(site: site, output: Output(isJSON: common.json))
+            let session = Session(
+                site: try site(at: try common.sitePath()), output: Output(isJSON: common.json),
+                readsFiles: self is any ReadingCommand)
             defer { session.close() }
             try await perform(session)
         }

@@ -9,7 +9,7 @@ internal import Platform
 internal import Site
 internal import Terminal
 
-struct StatusCommand: SiteCommand {
+struct StatusCommand: ReadingCommand {
     static let configuration = CommandConfiguration(
         commandName: "status", abstract: "Show the processes, the workers and the log of a site.",
         discussion: """
@@ -18,6 +18,7 @@ struct StatusCommand: SiteCommand {
             {"kind":"process",…} per process of 'cairn up', one {"kind":"worker",…} per worker the \
             supervisor knows, one {"kind":"supervisor",…} with what waits and what was counted, \
             one {"kind":"log","head":…}, without a head where the log does not answer, one \
+            {"kind":"disk",…} with the bytes of the site's folders and those free on its disk, one \
             {"kind":"access",…}, without users where there are no rules, so that every client may \
             do everything, and one {"kind":"open","path":…,"mode":…,"owner":…} per file or \
             directory of the site that other users of this machine may read or write.
@@ -81,6 +82,7 @@ struct StatusCommand: SiteCommand {
                 SiteRecord.read(runDirectory: session.site.runDirectory)
             }?.processes ?? []
         let limit = Duration.milliseconds(Int64(timeout * 1_000))
+        guard !session.isOfFiles else { return try await showFiles(session) }
         let client = try session.client()
         async let asked = Self.hub(client, limit)
         let head = await session.head(within: min(limit, .seconds(3)))
@@ -102,6 +104,7 @@ struct StatusCommand: SiteCommand {
             try session.output.lines(Self.text(processes, workers, head, session.site.path))
             if let hub { try session.output.lines(hub.status.lines) }
         }
+        try DiskUse(of: session.site).show(session.output)
         try showAccess(session)
         let silent = [
             head == nil ? Self.silence(session) : nil, hub == nil ? "the supervisor" : nil,
@@ -111,6 +114,22 @@ struct StatusCommand: SiteCommand {
             throw Failure(
                 .unavailable, "no answer in time from " + names.joined(separator: " and from "))
         }
+    }
+
+    /// Shows what the files of a site that is down say; throws as for a site that is down.
+    private func showFiles(_ session: Session) async throws {
+        let head = try await session.head()
+        if session.output.isJSON {
+            try session.output.record(
+                Line(kind: "log", value: LogLine(head: head, site: session.site.path)))
+        } else {
+            try session.output.lines([
+                "site  \(session.site.path), not up", "log   \(head) events",
+            ])
+        }
+        try DiskUse(of: session.site).show(session.output)
+        try showAccess(session)
+        throw Failure(.unavailable, "the site '\(session.site.path)' is not up")
     }
 
     /// Prints the permissions of anonymous clients, and the files accessible to other users of this

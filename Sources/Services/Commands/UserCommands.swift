@@ -202,12 +202,14 @@ private enum Grants {
         guard !named.isEmpty else { return grants }
         let services = try await session.serviceNames()
         for service in named
-        where !services.contains(where: { $0.lowercased() == service.lowercased() }) {
+        where !services.exact.contains(service)
+            && !services.inAnyCase.contains(where: { $0.lowercased() == service.lowercased() })
+        {
             throw UsageFailure(
                 "there is no service '\(service.prefix(80))': expected a map, a locator, or "
-                    + "'\(AccessRules.Grant.jobService)'; there are "
-                    + services.prefix(10).map { "'\($0)'" }.joined(separator: ", ")
-                    + (services.count > 10 ? " and others" : ""))
+                    + "'\(AccessRules.Grant.jobService)'"
+                    + NearestWord.sentence(
+                        for: service, among: services.exact + services.inAnyCase))
         }
         return grants
     }
@@ -220,7 +222,10 @@ private enum Grants {
             else {
                 let known = AccessRules.Operation.allCases.map(\.rawValue).joined(separator: ", ")
                 throw UsageFailure(
-                    "'\(text.prefix(80))': expected one of \(known), and perhaps ':' and a service")
+                    "'\(text.prefix(80))': expected one of \(known), and perhaps ':' and a service"
+                        + NearestWord.sentence(
+                            for: String(parts[0]),
+                            among: AccessRules.Operation.allCases.map(\.rawValue)))
             }
             return AccessRules.Grant(
                 operation, on: parts.count == 1 ? AccessRules.Grant.everyService : String(parts[1]))
@@ -229,7 +234,10 @@ private enum Grants {
 
     static func user(_ name: String, in rules: AccessRules) throws(Failure) -> Int {
         guard let index = rules.users.firstIndex(where: { $0.name == name }) else {
-            throw Failure(.notFound, "there is no user '\(name.prefix(80))'")
+            throw Failure(
+                .notFound,
+                "there is no user '\(name.prefix(80))'"
+                    + NearestWord.sentence(for: name, among: rules.users.map(\.name)))
         }
         return index
     }
@@ -285,15 +293,18 @@ extension AccessRules.Grant {
 }
 
 extension Session {
-    /// The names that a grant may have: maps, locators and the job service.
-    fileprivate func serviceNames() async throws -> [String] {
+    /// The names that a grant may have: of maps exactly, of locators and the job service in any
+    /// case.
+    fileprivate func serviceNames() async throws -> (exact: [String], inAnyCase: [String]) {
         let state =
             isUp || supervisor != nil
             ? try await maps()
             : try withStoppedLog { _ throws(Failure) in
                 try SiteState(ofLog: site.logFile).maps
             }
-        return state.mapNames.map(\.rawValue) + state.locatorNames + [AccessRules.Grant.jobService]
+        return (
+            state.mapNames.map(\.rawValue), state.locatorNames + [AccessRules.Grant.jobService]
+        )
     }
 
     /// Changes the access rules, records the change, and shows what holds for the subject now.

@@ -13,6 +13,9 @@ extension RecordedEvent {
         {
             return "locator '\(published.name)' published, \(published.placeCount) places"
         }
+        if event.type == LocatorDeleted.eventType, let deleted = try? LocatorDeleted.decode(event) {
+            return "locator '\(deleted.name)' deleted"
+        }
         if let event = try? SiteEvent(self.event) { return event.summary }
         return event.type
     }

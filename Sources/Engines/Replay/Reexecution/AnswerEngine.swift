@@ -216,7 +216,9 @@ public final class SiteEngine: AnswerEngine {
     /// The last known sequence number of the site's log.
     public var sequence: Int64 { atlas.sequence }
 
-    func identify(
+    /// The answer to an identify request of the present or the past; layers on other servers are
+    /// asked.
+    public func identify(
         _ request: IdentifyRequest, isCancelled: @escaping @Sendable () -> Bool
     ) throws(Failure) -> IdentifyAnswer {
         try atlas.identify(request, isCancelled: isCancelled)

@@ -3,6 +3,7 @@
 
 public import CairnModel
 public import FoundationEssentials
+public import MapState
 
 /// An answer or output of this build that differs from the recorded one.
 public struct Difference: Hashable, Sendable, Encodable {

@@ -3,6 +3,7 @@
 
 public import CairnModel
 public import FoundationEssentials
+internal import MapState
 public import Recording
 
 /// Compares recorded answers with those of an engine, field by field.

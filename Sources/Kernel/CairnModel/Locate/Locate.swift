@@ -265,6 +265,17 @@ public struct ReverseGeocodeAnswer: Hashable, Sendable, Codable {
     public init(candidate: Candidate?) { self.candidate = candidate }
 }
 
+/// A locator was deleted, its file and its past stay; recorded in `locator-<name>`.
+public struct LocatorDeleted: EventPayload {
+    /// The stable type name.
+    public static let eventType = "locator.deleted"
+    /// The locator's name in URLs.
+    public var name: String
+
+    /// Makes the event.
+    public init(name: String) { self.name = name }
+}
+
 /// A locator was built and took this name in the site; recorded in `locator-<name>`.
 public struct LocatorPublished: EventPayload {
     /// The stable type name.

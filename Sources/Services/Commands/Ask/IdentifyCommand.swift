@@ -14,14 +14,17 @@ internal import Replay
 internal import Site
 internal import Terminal
 
-struct IdentifyCommand: SiteCommand {
+struct IdentifyCommand: ReadingCommand {
     static let configuration = CommandConfiguration(
         commandName: "identify", abstract: "Identify the features at a place of a map.",
         discussion: """
             Coordinates are x before y (longitude before latitude), in --sr, otherwise in the \
-            map's spatial reference. Without --extent the map's initial extent is taken for the \
-            screen, so that --tolerance has a size. A --geometry may be WKT, GeoJSON, Esri JSON, \
-            'x,y' or 'xmin,ymin,xmax,ymax'. JSON: the whole answer on one line. --batch reads many \
+            map's spatial reference. All layers are searched, hidden ones too. Without --tolerance \
+            the answer is what contains or touches the geometry, and of layers of points, lines \
+            and graphics also what lies within 10 metres of a point or a line asked for; --batch \
+            is exact. Distances are metres on the ground. A --geometry may be WKT, GeoJSON, Esri \
+            JSON, 'x,y' or 'xmin,ymin,xmax,ymax'. JSON: the whole answer on one line, distances \
+            in map units. --batch reads many \
             queries, JSON Lines or CSV, and writes a JSON line for each, in order \
             (Docs/identify.md). --compare asks as of two moments and shows what differs, and the \
             events between them that made it so; JSON: \
@@ -38,17 +41,23 @@ struct IdentifyCommand: SiteCommand {
         help: "A geometry as text, or '@FILE'.") var geometry: String?
     @Option(help: "A file of queries, JSON Lines or CSV; '-' for standard input.")
     var batch: String?
-    @Flag(help: "Keep running and show changes of the answer, until Ctrl-C.") var follow = false
+    @Flag(help: "Keep running and show changes of the answer, until Ctrl-C or --timeout.")
+    var follow = false
     @Option(help: "With --batch: number of concurrent queries, 1 to 1000.")
     var inFlight = 32
     @Option(
         help:
             "top, visible or all, optionally with layers: 'all:3,cities'. Groups stand for theirs."
-    ) var layers = "top"
+    ) var layers = "all"
     @Option(
-        help: "Search distance in pixels. (default: 3)",
-        transform: Reading.number) var tolerance = 3.0
-    @Option(help: "Extent of the screen, 'xmin,ymin,xmax,ymax'.") var extent: String?
+        help: "Search distance in metres, or with --extent in pixels of that screen; 0 is exact.",
+        transform: Reading.number) var tolerance: Double?
+    @Option(
+        help: """
+            Extent of a screen, 'xmin,ymin,xmax,ymax': the size of its pixels, and the scale for \
+            'top' and 'visible', which otherwise is that of the map's initial extent.
+            """)
+    var extent: String?
     @Option(help: "The screen's size in pixels, 'width,height' or 'width,height,dpi'.")
     var size = "800,600,96"
     @Option(
@@ -69,8 +78,9 @@ struct IdentifyCommand: SiteCommand {
         help: "Two sequence numbers or times: compare the answers as of these.",
         transform: Reading.asOf) var compare: [AsOf] = []
     @Option(
-        help: "Time limit in seconds; then the work stops.", transform: Reading.number)
-    var timeout = 10.0
+        help: "Time limit in seconds, then the work stops; 10 by default, none with --follow.",
+        transform: Reading.timeLimit)
+    var timeout: Duration?
 
     func validate() throws {
         guard [point, geometry, batch].count(where: { $0 != nil }) == 1 else {
@@ -87,11 +97,8 @@ struct IdentifyCommand: SiteCommand {
         guard 1...1_000 ~= inFlight else {
             throw ValidationError("--in-flight takes 1 to 1000.")
         }
-        guard tolerance.isFinite, tolerance >= 0 else {
-            throw ValidationError("--tolerance takes a number of pixels, 0 or more.")
-        }
-        guard 0.001...86_400 ~= timeout else {
-            throw ValidationError("--timeout takes 0.001 to 86400 seconds.")
+        guard tolerance ?? 0 >= 0 else {
+            throw ValidationError("--tolerance takes a number of metres or pixels, 0 or more.")
         }
     }
 
@@ -118,7 +125,7 @@ struct IdentifyCommand: SiteCommand {
     /// The template fixes the map's state for all queries of the batch.
     private func batchTemplate(_ session: Session) async throws -> IdentifyRequest {
         _ = try session.client()
-        let question = try await request(session)
+        let question = try await plan(session).requests[0]
         let position = try await position(session, question.asOf)
         var template = question
         template.asOf = .sequence(position)
@@ -139,13 +146,15 @@ struct IdentifyCommand: SiteCommand {
 
     private func followAnswer(_ session: Session) async throws {
         let client = try session.client()
-        let question = try await request(session)
-        for try await batch in client.follow([question]) {
-            for live in batch {
-                if session.output.isJSON {
-                    try session.output.record(live.change)
-                } else {
-                    try session.output.lines(live.change.lines)
+        let questions = try await plan(session).requests
+        try await Session.until(timeout) {
+            for try await batch in client.follow(questions) {
+                for live in batch {
+                    if session.output.isJSON {
+                        try session.output.record(live.change)
+                    } else {
+                        try session.output.lines(live.change.lines)
+                    }
                 }
             }
         }
@@ -153,21 +162,35 @@ struct IdentifyCommand: SiteCommand {
 
     private func askOnce(_ session: Session) async throws {
         let end = ContinuousClock.now + limit
-        let client = try session.client()
-        let question = try await request(session)
-        let answer = try await client.ask(
-            .identify, question, timeout: max(end - .now, .milliseconds(1)))
+        let ask = try asking(session, until: end)
+        let plan = try await plan(session)
+        let answer = try await plan.answer(ask)
         if session.output.isJSON {
             try session.output.record(answer)
         } else {
-            try session.output.lines(answer.lines)
+            try session.output.lines(answer.lines(plan))
         }
     }
 
-    var limit: Duration { .milliseconds(Int64(timeout * 1_000)) }
+    /// Carries out a request: by a worker, or where the site is down by this process.
+    func asking(
+        _ session: Session, until end: ContinuousClock.Instant
+    ) throws -> (IdentifyRequest) async throws -> IdentifyAnswer {
+        if session.isOfFiles {
+            _ = try session.readableLog()
+            let engine = try SiteEngine(site: session.site.path)
+            return { request in try engine.identify(request) { ContinuousClock.now > end } }
+        }
+        let client = try session.client()
+        return { request in
+            try await client.ask(.identify, request, timeout: max(end - .now, .milliseconds(1)))
+        }
+    }
 
-    /// The request from the options; for a batch without its geometry.
-    func request(_ session: Session, at moment: AsOf? = nil) async throws -> IdentifyRequest {
+    var limit: Duration { timeout ?? .seconds(10) }
+
+    /// The requests from the options; for a batch the one without its geometry.
+    func plan(_ session: Session, at moment: AsOf? = nil) async throws -> IdentifyPlan {
         let parsed =
             try batch == nil
             ? readGeometry()
@@ -180,24 +203,37 @@ struct IdentifyCommand: SiteCommand {
         }
         let description = try await session.map(map, at: moment ?? at, within: limit)
         var request = IdentifyRequest(
-            map: map, geometry: parsed.shape, geometrySpatialReference: parsed.spatialReference,
-            layers: try readLayers(description), tolerance: tolerance,
+            map: description.name, geometry: parsed.shape,
+            geometrySpatialReference: parsed.spatialReference,
+            layers: try readLayers(description), tolerance: 0,
             mapExtent: try screen ?? Self.defaultScreen(description, sr),
             imageDisplay: display, spatialReference: sr,
             returnGeometry: returnGeometry, maxAllowableOffset: maxOffset,
             geometryPrecision: precision)
-        request.asOf = at
+        request.asOf = moment ?? at
         try options.apply(to: &request, on: description)
-        let moment = Timestamp(microseconds: WallClock.microseconds())
+        let present = Timestamp(microseconds: WallClock.microseconds())
         for clause in self.where {
             guard let colon = clause.firstIndex(of: ":") else {
                 throw UsageFailure("--where '\(clause)': expected 'LAYER:CLAUSE'")
             }
             let layer = try description.layer(named: String(clause[..<colon]))
-            request.layerDefinitions[layer.id] = WhereClause.dated(
-                String(clause[clause.index(after: colon)...]), at: moment)
+            let condition = String(clause[clause.index(after: colon)...])
+            try layer.checkFields(of: condition)
+            request.layerDefinitions[layer.id] = WhereClause.dated(condition, at: present)
         }
-        return request
+        let isPlace =
+            switch parsed.shape {
+            case .point, .multipoint, .polyline: batch == nil
+            case .polygon, .envelope: false
+            }
+        // A batch has its places later: its distances are those at the middle of the screen.
+        var measured = request
+        if batch != nil { measured.geometry = .point(request.mapExtent.center) }
+        let plan = try IdentifyPlan(
+            measured, on: description, meters: extent == nil ? tolerance : nil,
+            pixels: extent == nil ? nil : tolerance, isDivided: isPlace)
+        return plan
     }
 
     private func readGeometry() throws -> GeometryText.Parsed {
@@ -233,7 +269,9 @@ struct IdentifyCommand: SiteCommand {
         let parts = layers.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         guard let option = LayerSelection.Option(rawValue: String(parts[0])) else {
             throw UsageFailure(
-                "--layers '\(layers)': expected top, visible or all, then ':' and layers")
+                "--layers '\(layers)': expected top, visible or all, then ':' and layers"
+                    + NearestWord.sentence(
+                        for: String(parts[0]), among: ["top", "visible", "all"]))
         }
         guard parts.count > 1 else { return LayerSelection(option) }
         let ids = try parts[1].split(separator: ",").map { try map.layer(named: String($0)).id }
@@ -282,7 +320,10 @@ extension IdentifyChange {
 
 extension IdentifyAnswer {
     /// A tree: group, layer, feature, attributes.
-    var lines: [String] {
+    ///
+    /// Attributes that do not fit into one line take a line each.
+    func lines(_ plan: IdentifyPlan) -> [String] {
+        let width = RawTerminal.outputSize()?.columns ?? 100
         var lines: [String] = []
         func add(_ layer: IdentifyLayerResult, _ indent: String) {
             let more =
@@ -293,11 +334,16 @@ extension IdentifyAnswer {
                 lines.append(
                     "\(indent)  \(result.value.displayText) (\(result.objectID))"
                         + (result.distance > 0
-                            ? ", \(result.distance.displayText(decimals: 6)) away" : ""))
+                            ? ", \(Self.meters(result.distance * plan.metersPerUnit)) away" : ""))
                 let named = result.attributes.entries.map {
                     "\($0.name)=\($0.value.displayText)"
                 }
-                lines.append("\(indent)    " + named.joined(separator: "  "))
+                let together = "\(indent)    " + named.joined(separator: "  ")
+                if TextWidth.columns(of: together) <= width {
+                    lines.append(together)
+                } else {
+                    lines += named.map { "\(indent)    \($0)" }
+                }
                 if let shape = result.geometry {
                     lines.append("\(indent)    " + WellKnownText.text(of: shape))
                     for (name, values) in [("z", result.zValues), ("m", result.mValues)] {
@@ -320,5 +366,9 @@ extension IdentifyAnswer {
             "\(count)\(all) \(count == 1 ? "feature" : "features"), sequence \(sequence)\(stale)")
         if let explanation { lines += [""] + explanation.lines }
         return lines
+    }
+
+    private static func meters(_ length: Double) -> String {
+        length.displayText(decimals: length < 10 ? 2 : length < 1_000 ? 1 : 0) + " m"
     }
 }

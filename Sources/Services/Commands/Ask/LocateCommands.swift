@@ -5,9 +5,12 @@ internal import ArgumentParser
 internal import CairnClient
 internal import CairnModel
 internal import Geometry
+internal import Locator
+internal import MapState
+internal import Site
 internal import Terminal
 
-struct GeocodeCommand: SiteCommand {
+struct GeocodeCommand: ReadingCommand {
     static let configuration = CommandConfiguration(
         commandName: "geocode", abstract: "Find a place or an address.",
         discussion: "Longitude and latitude, WGS 84. JSON: one line per candidate, best first.")
@@ -43,7 +46,12 @@ struct GeocodeCommand: SiteCommand {
         }
         if explain { request.explain = true }
         request.language = language
-        let answer = try await session.client().ask(.geocode, request)
+        let answer =
+            if let file = try await session.locator(locator) {
+                try file.geocode(request)
+            } else {
+                try await session.client().ask(.geocode, request)
+            }
         try session.show(answer.candidates, isStale: answer.isStale)
         if explain, !session.output.isJSON {
             for candidate in answer.candidates {
@@ -76,7 +84,7 @@ extension GeocodeCommand {
     }
 }
 
-struct SuggestCommand: SiteCommand {
+struct SuggestCommand: ReadingCommand {
     static let configuration = CommandConfiguration(
         commandName: "suggest", abstract: "Show completions of a text.",
         discussion: "JSON: one line per suggestion, best first.")
@@ -103,7 +111,12 @@ struct SuggestCommand: SiteCommand {
                 })
         }
         request.language = language
-        let answer = try await session.client().ask(.suggest, request)
+        let answer =
+            if let file = try await session.locator(locator) {
+                try file.suggest(request)
+            } else {
+                try await session.client().ask(.suggest, request)
+            }
         for suggestion in answer.suggestions {
             if session.output.isJSON {
                 try session.output.record(MaybeStale(suggestion, answer.isStale))
@@ -115,7 +128,7 @@ struct SuggestCommand: SiteCommand {
     }
 }
 
-struct ReverseCommand: SiteCommand {
+struct ReverseCommand: ReadingCommand {
     static let configuration = CommandConfiguration(
         commandName: "reverse", abstract: "Name the place at a position.",
         discussion: "JSON: the candidate on one line, or no line when nothing is near enough.")
@@ -141,7 +154,12 @@ struct ReverseCommand: SiteCommand {
         var request = ReverseGeocodeRequest(
             locator: locator, location: at, maxDistanceMeters: distance)
         request.language = language
-        let answer = try await session.client().ask(.reverse, request)
+        let answer =
+            if let file = try await session.locator(locator) {
+                try file.reverse(request)
+            } else {
+                try await session.client().ask(.reverse, request)
+            }
         guard let candidate = answer.candidate else {
             throw Failure(
                 .notFound, "locator '\(locator)' has nothing within \(Int(distance)) m")
@@ -197,6 +215,16 @@ private func optional<Value>(
 }
 
 extension Session {
+    /// The locator's file where the site is down; nil where its workers answer.
+    fileprivate func locator(_ name: String) async throws -> Locator? {
+        guard isOfFiles else { return nil }
+        let maps = try await self.maps()
+        guard let published = maps.locator(named: name) else {
+            throw Failure.noLocator(name, among: maps.locatorNames)
+        }
+        return try Locator(path: site.locatorPath(published.locator), id: published.locator)
+    }
+
     /// Warns, in text output, that the log was unreachable.
     fileprivate func note(isStale: Bool) throws {
         guard isStale, !output.isJSON else { return }

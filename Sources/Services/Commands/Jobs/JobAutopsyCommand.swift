@@ -10,7 +10,7 @@ internal import Platform
 internal import Site
 internal import Terminal
 
-struct JobAutopsyCommand: SiteCommand {
+struct JobAutopsyCommand: ReadingCommand {
     static let configuration = CommandConfiguration(
         commandName: "autopsy", abstract: "Show the attempts of a job's chunks.",
         discussion: """
@@ -21,7 +21,7 @@ struct JobAutopsyCommand: SiteCommand {
             """)
 
     @OptionGroup var common: CommonOptions
-    @Argument(help: "The job.", transform: Reading.jobID) var job: JobID
+    @Argument(help: NamedJob.help, transform: NamedJob.read) var job: NamedJob
     @Argument(help: "The chunk's number.") var chunk: Int?
     @Flag(help: "Execute the chunk now, alone, on this machine.") var run = false
     @Option(help: "Lines of each worker's log.") var lines = 20
@@ -34,7 +34,8 @@ struct JobAutopsyCommand: SiteCommand {
     }
 
     func perform(_ session: Session) async throws {
-        let events = try await session.log().events(stream: .job(job))
+        let job = try await job.id(session)
+        let events = try await session.readableLog().events(stream: .job(job))
         guard !events.isEmpty else { throw Failure(.notFound, "there is no job \(job)") }
         let autopsy = try JobAutopsy(events)
         guard let chunk else { return try list(autopsy, session) }

@@ -52,14 +52,14 @@ extension JobKindDescription {
     }
 }
 
-struct JobList: SiteCommand {
+struct JobList: ReadingCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "List the jobs of a site, newest first.")
 
     @OptionGroup var common: CommonOptions
 
     func perform(_ session: Session) async throws {
-        let jobs = try await session.client().jobs().sorted { $0.submittedAt > $1.submittedAt }
+        let jobs = try await session.jobs()
         if session.output.isJSON {
             for job in jobs { try session.output.record(JobLine(job: job)) }
             return
@@ -77,19 +77,18 @@ struct JobList: SiteCommand {
     }
 }
 
-struct JobShow: SiteCommand {
+struct JobShow: ReadingCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "Show a job, now or as it was.")
 
     @OptionGroup var common: CommonOptions
-    @Argument(help: "The job.", transform: Reading.jobID) var job: JobID
+    @Argument(help: NamedJob.help, transform: NamedJob.read) var job: NamedJob
     @Option(help: "As of this sequence number or time.", transform: Reading.asOf) var at: AsOf?
 
     func perform(_ session: Session) async throws {
+        let id = try await job.id(session)
         let job =
-            if let at { try await past(session, at) } else {
-                try await session.client().job(job)
-            }
+            if let at { try await past(id, session, at) } else { try await session.job(id) }
         if session.output.isJSON {
             try session.output.record(JobLine(job: job))
         } else {
@@ -97,7 +96,9 @@ struct JobShow: SiteCommand {
         }
     }
 
-    private func past(_ session: Session, _ at: AsOf) async throws -> JobDescription {
+    private func past(
+        _ job: JobID, _ session: Session, _ at: AsOf
+    ) async throws -> JobDescription {
         let position = try await session.position(of: at)
         guard let state = try await session.job(job, through: position) else {
             throw Failure(.notFound, "there was no job \(job) at \(at)")
@@ -111,9 +112,11 @@ struct JobPause: SiteCommand {
         commandName: "pause", abstract: "Start no further chunks; running ones complete.")
 
     @OptionGroup var common: CommonOptions
-    @Argument(help: "The job.", transform: Reading.jobID) var job: JobID
+    @Argument(help: NamedJob.help, transform: NamedJob.read) var job: NamedJob
 
-    func perform(_ session: Session) async throws { try await session.send(.pause, to: job) }
+    func perform(_ session: Session) async throws {
+        try await session.send(.pause, to: try await job.id(session))
+    }
 }
 
 struct JobResume: SiteCommand {
@@ -121,9 +124,11 @@ struct JobResume: SiteCommand {
         commandName: "resume", abstract: "Resume a paused job.")
 
     @OptionGroup var common: CommonOptions
-    @Argument(help: "The job.", transform: Reading.jobID) var job: JobID
+    @Argument(help: NamedJob.help, transform: NamedJob.read) var job: NamedJob
 
-    func perform(_ session: Session) async throws { try await session.send(.resume, to: job) }
+    func perform(_ session: Session) async throws {
+        try await session.send(.resume, to: try await job.id(session))
+    }
 }
 
 struct JobCancel: SiteCommand {
@@ -131,18 +136,20 @@ struct JobCancel: SiteCommand {
         commandName: "cancel", abstract: "End a job for good.")
 
     @OptionGroup var common: CommonOptions
-    @Argument(help: "The job.", transform: Reading.jobID) var job: JobID
+    @Argument(help: NamedJob.help, transform: NamedJob.read) var job: NamedJob
 
-    func perform(_ session: Session) async throws { try await session.send(.cancel, to: job) }
+    func perform(_ session: Session) async throws {
+        try await session.send(.cancel, to: try await job.id(session))
+    }
 }
 
-struct JobResult: SiteCommand {
+struct JobResult: ReadingCommand {
     static let configuration = CommandConfiguration(
         commandName: "result", abstract: "Write the product of a job that succeeded.",
         discussion: "Exits 1 when the job has not succeeded or has made no product.")
 
     @OptionGroup var common: CommonOptions
-    @Argument(help: "The job.", transform: Reading.jobID) var job: JobID
+    @Argument(help: NamedJob.help, transform: NamedJob.read) var job: NamedJob
     @Option(name: .shortAndLong, help: "The file to write; standard output otherwise.")
     var output: String?
 
@@ -153,7 +160,7 @@ struct JobResult: SiteCommand {
     }
 
     func perform(_ session: Session) async throws {
-        let job = try await session.client().job(job)
+        let job = try await session.job(try await job.id(session))
         guard job.status == .succeeded else {
             throw Failure(.conflict, "job \(job.id) has not succeeded: it is \(job.stateText)")
         }

@@ -14,16 +14,25 @@ struct JobWatch: SiteCommand {
         commandName: "watch", abstract: "Show a job's progress and messages until it ends.",
         discussion: """
             Exits 0 when the job succeeded (or reached --until), 1 when it failed, was cancelled \
-            or timed out, 69 when the site was away for ten minutes. On a terminal a bar is drawn; \
-            otherwise, and with --json, there is one line per change. With --from FILE it goes on \
-            where the ticket in FILE ends, submits the job if that has not happened yet, and keeps \
-            the ticket up to date; '-' reads a ticket from standard input.
+            or timed out, 69 when the site was away for ten minutes or --timeout was over. On a \
+            terminal a bar is drawn; otherwise, and with --json, there is one line per change. \
+            With --from FILE it goes on where the ticket in FILE ends, submits the job if that has \
+            not happened yet, and keeps the ticket up to date; '-' reads a ticket from standard \
+            input.
             """)
 
     @OptionGroup var common: CommonOptions
-    @Argument(help: "The job; left out with --from.", transform: Reading.jobID) var job: JobID?
+    @Argument(
+        help: """
+            The job: its id, at least 4 characters that it begins with, or 'last'; left out with \
+            --from.
+            """,
+        transform: NamedJob.read)
+    var job: NamedJob?
     @Option(help: "A ticket's file, or '-'.") var from: String?
     @Option(help: "Stop watching at this percentage.") var until = 100.0
+    @Option(help: "Stop watching after so many seconds.", transform: Reading.timeLimit)
+    var timeout: Duration?
 
     func validate() throws {
         guard 0...100 ~= until else { throw ValidationError("--until takes 0 to 100.") }
@@ -33,16 +42,26 @@ struct JobWatch: SiteCommand {
     }
 
     func perform(_ session: Session) async throws {
-        guard let from else {
-            guard let job else { return }
-            _ = try session.client()
-            let ticket = JobTicket(site: session.site.identity.siteID, jobID: job)
-            return try await JobWatching(session: session, ticket: ticket, until: until).run()
+        let watching = try await watching(session)
+        guard try await Session.until(timeout, { try await watching.run() }) else {
+            let seconds = (timeout ?? .zero) / .seconds(1)
+            throw Failure(
+                .timedOut,
+                "job \(watching.ticket.jobID) has not ended within "
+                    + "\(seconds.displayText(decimals: 3)) s")
         }
-        try await JobWatching(
+    }
+
+    private func watching(_ session: Session) async throws -> JobWatching {
+        guard let from else {
+            _ = try session.client()
+            guard let job = try await job?.id(session) else { throw CancellationError() }
+            let ticket = JobTicket(site: session.site.identity.siteID, jobID: job)
+            return JobWatching(session: session, ticket: ticket, until: until)
+        }
+        return JobWatching(
             session: session, ticket: try TicketFile.read(from), until: until,
-            file: from == "-" ? nil : TicketFile(path: from), showsTicket: true
-        ).run()
+            file: from == "-" ? nil : TicketFile(path: from), showsTicket: true)
     }
 }
 

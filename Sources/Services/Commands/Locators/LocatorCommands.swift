@@ -13,10 +13,10 @@ internal import Site
 
 struct LocatorCommands: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "locator", abstract: "Build, list, show and evaluate locators.",
+        commandName: "locator", abstract: "Build, list, show, delete and evaluate locators.",
         subcommands: [
             LocatorBuild.self, LocatorList.self, LocatorShow.self, LocatorEvaluate.self,
-            LocatorCases.self,
+            LocatorDelete.self, LocatorCases.self,
         ])
 }
 
@@ -188,9 +188,14 @@ extension [LocatorSource] {
 extension Session {
     /// Records the publication of a locator; returns the event's sequence number.
     fileprivate func publish(_ published: LocatorPublished) async throws -> Int64 {
+        try await record(published, of: published.name)
+    }
+
+    /// Records an event of a locator; returns its sequence number.
+    func record(_ payload: some EventPayload, of name: String) async throws -> Int64 {
         let log = try log()
-        let stream = StreamName.locator(published.name)
-        let event = try published.newEvent(
+        let stream = StreamName.locator(name)
+        let event = try payload.newEvent(
             id: .timeOrdered(),
             metadata: EventMetadata(actor: Self.actor, producer: "cairn/" + Release.version))
         for _ in 0..<10 {
@@ -204,11 +209,11 @@ extension Session {
             }
         }
         throw Failure(
-            .conflict, "locator '\(published.name)' is being published concurrently: try again")
+            .conflict, "locator '\(name)' is being changed concurrently: try again")
     }
 }
 
-struct LocatorList: SiteCommand {
+struct LocatorList: ReadingCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "List the locators of a site.")
 

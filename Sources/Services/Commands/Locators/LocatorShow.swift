@@ -32,7 +32,7 @@ struct LocatorShow: SiteCommand {
     func perform(_ session: Session) async throws {
         let state = try await session.withProcesses([.log]) { try await session.maps() }
         guard let published = state.locator(named: name) else {
-            throw Failure(.notFound, "the site has no locator '\(name.prefix(80))'")
+            throw Failure.noLocator(name, among: state.locatorNames)
         }
         let locator = try Locator(
             path: session.site.locatorPath(published.locator), id: published.locator)

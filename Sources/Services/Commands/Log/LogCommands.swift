@@ -51,7 +51,7 @@ extension RecordedEvent {
     }
 }
 
-struct LogTail: SiteCommand {
+struct LogTail: ReadingCommand {
     static let configuration = CommandConfiguration(
         commandName: "tail", abstract: "Show the last events.",
         discussion: "JSON: one line per event, its payload under \"data\".")
@@ -59,6 +59,9 @@ struct LogTail: SiteCommand {
     @OptionGroup var common: CommonOptions
     @Option(name: [.customShort("n"), .long], help: "How many events.") var count = 20
     @Flag(name: .shortAndLong, help: "Follow events as they are recorded.") var follow = false
+    @Option(
+        help: "With --follow: end after so many seconds.", transform: Reading.timeLimit)
+    var timeout: Duration?
     @Option(help: "Only this category: map, job, locator.") var category: String?
     @Option(help: "Only this stream: map-World.", transform: Reading.stream)
     var stream: StreamName?
@@ -68,12 +71,15 @@ struct LogTail: SiteCommand {
     }
 
     func perform(_ session: Session) async throws {
+        if follow { _ = try session.log() }
         let position = try await last(session)
         guard follow else { return }
-        try await session.follow(
-            after: position, category: category ?? stream?.category
-        ) { event in
-            if stream == nil || stream == event.stream { try session.show(event) }
+        try await Session.until(timeout) {
+            try await session.follow(
+                after: position, category: category ?? stream?.category
+            ) { event in
+                if stream == nil || stream == event.stream { try session.show(event) }
+            }
         }
     }
 
@@ -94,7 +100,7 @@ struct LogTail: SiteCommand {
     }
 }
 
-struct LogShow: SiteCommand {
+struct LogShow: ReadingCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "Show one event whole.")
 
@@ -104,7 +110,7 @@ struct LogShow: SiteCommand {
     func perform(_ session: Session) async throws {
         let page =
             sequence < 1
-            ? nil : try await session.log().read(ReadRequest(after: sequence - 1, limit: 1))
+            ? nil : try await session.readableLog().read(ReadRequest(after: sequence - 1, limit: 1))
         guard let event = page?.events.first, event.globalPosition == sequence else {
             let head = try await session.head()
             throw Failure(.notFound, "there is no event \(sequence): the log has 1 to \(head)")
@@ -126,7 +132,7 @@ struct LogShow: SiteCommand {
     }
 }
 
-struct LogHeadCommand: SiteCommand {
+struct LogHeadCommand: ReadingCommand {
     static let configuration = CommandConfiguration(
         commandName: "head", abstract: "Print the sequence number of the last event.")
 

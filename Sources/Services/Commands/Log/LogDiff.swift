@@ -7,7 +7,7 @@ internal import Jobs
 internal import MapState
 internal import Replay
 
-struct LogDiff: SiteCommand {
+struct LogDiff: ReadingCommand {
     static let configuration = CommandConfiguration(
         commandName: "diff", abstract: "Show what changed in maps and jobs between two moments.",
         discussion: """
@@ -21,7 +21,8 @@ struct LogDiff: SiteCommand {
     @Argument(help: "The first moment.", transform: Reading.asOf) var first: AsOf
     @Argument(help: "The second moment.", transform: Reading.asOf) var second: AsOf
     @Option(help: "Only this map.", completion: .maps, transform: Reading.mapName) var map: MapName?
-    @Option(help: "Only this job.", transform: Reading.jobID) var job: JobID?
+    @Option(help: "Only this job, named as in 'cairn job show'.", transform: NamedJob.read)
+    var job: NamedJob?
     @Flag(help: "Jobs too.") var jobs = false
 
     func validate() throws {
@@ -41,7 +42,9 @@ struct LogDiff: SiteCommand {
         let (one, two) = (
             try await session.position(of: first), try await session.position(of: second)
         )
-        let (earlier, later) = try await parts(from: min(one, two), to: max(one, two), session)
+        let job = try await job?.id(session)
+        let (earlier, later) = try await parts(
+            of: job, from: min(one, two), to: max(one, two), session)
         guard (map == nil && job == nil) || !(earlier + later).isEmpty else {
             let what = map.map { "map '\($0)'" } ?? job.map { "job \($0)" } ?? ""
             throw Failure(.notFound, "there was no \(what) at either moment")
@@ -57,7 +60,7 @@ struct LogDiff: SiteCommand {
     /// The requested parts at two sequence numbers; for a single map or job only its stream is
     /// read.
     private func parts(
-        from first: Int64, to last: Int64, _ session: Session
+        of job: JobID?, from first: Int64, to last: Int64, _ session: Session
     ) async throws -> ([StatePart], [StatePart]) {
         if let map {
             let earlier = try await session.maps(with: map, through: first)

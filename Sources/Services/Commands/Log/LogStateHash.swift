@@ -122,15 +122,13 @@ extension Session {
 
     /// The latest state that snapshots give up to a sequence number; the empty state without any.
     func snapshot(through position: Int64) async throws -> SiteState {
-        let log = try log()
-        let maps = try await StateSnapshots<MapsState>(site: site, log: log)
-            .restore(through: position)
-        let jobs = try await StateSnapshots<JobTable>(site: site, log: log)
-            .restore(through: position)
+        let maps = try await kept(MapsState.self, through: position)
+        let jobs = try await kept(JobTable.self, through: position)
         guard var maps, let jobs else { return SiteState() }
         var locators = MapsState()
-        for event in try await log.events(category: "locator", after: 0, limit: .max)
-        where event.globalPosition <= maps.sequence { try locators.apply(event) }
+        try await forEachEvent(through: maps.sequence, category: "locator") {
+            try locators.apply($0)
+        }
         locators.advance(to: maps.sequence)
         maps = maps.joined(withLocatorsOf: locators)
         return SiteState(maps: maps, jobs: jobs)

@@ -28,7 +28,10 @@ struct ReplayCommand: SiteCommand {
     @OptionGroup var common: CommonOptions
     @Option(help: "Show the states of this map.", completion: .maps, transform: Reading.mapName)
     var map: MapName?
-    @Option(help: "Show the states of this job.", transform: Reading.jobID) var job: JobID?
+    @Option(
+        help: "Show the states of this job, named as in 'cairn job show'.",
+        transform: NamedJob.read)
+    var job: NamedJob?
     @Flag(help: "Compare recorded answers with those of this build.") var compare = false
     @Option(help: "With --compare, a file or directory of recorded requests; else the site's.")
     var requests: String?
@@ -73,7 +76,8 @@ struct ReplayCommand: SiteCommand {
         if let map {
             try await ReplayHistory(session: session, from: first, to: last).show(map)
         } else if let job {
-            try await ReplayHistory(session: session, from: first, to: last).show(job)
+            try await ReplayHistory(session: session, from: first, to: last).show(
+                try await job.id(session))
         } else {
             try await ReplayDrive(
                 source: session, from: first, to: last, speed: speed, into: into

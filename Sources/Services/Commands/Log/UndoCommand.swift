@@ -61,7 +61,7 @@ struct UndoCommand: SiteCommand {
         var found: MapName?
         var after = events.lowerBound - 1
         while found == nil, after < events.upperBound {
-            let page = try await session.log().read(ReadRequest(after: after, limit: 1_000))
+            let page = try await session.readableLog().read(ReadRequest(after: after, limit: 1_000))
             found = page.events.first { event in
                 event.globalPosition <= events.upperBound && event.stream.category == "map"
             }.flatMap { MapName(rawValue: String($0.stream.rawValue.dropFirst(4))) }

@@ -8,7 +8,7 @@ internal import FoundationEssentials
 internal import MapState
 internal import Replay
 
-struct WhyCommand: SiteCommand {
+struct WhyCommand: ReadingCommand {
     static let configuration = CommandConfiguration(
         commandName: "why", abstract: "Show the causes of a job, a layer, a feature or an event.",
         discussion: """
@@ -31,7 +31,7 @@ struct WhyCommand: SiteCommand {
             return try await showHistory(of: feature, through: position, session)
         }
         let (stream, end) = try await target(through: position, session)
-        let first = try await session.log().read(
+        let first = try await session.readableLog().read(
             ReadRequest(after: 0, limit: 1, stream: stream)
         ).events.first
         guard let first, first.globalPosition <= end,
@@ -61,7 +61,8 @@ struct WhyCommand: SiteCommand {
         if let sequence = Int64(what) {
             let page =
                 sequence < 1
-                ? nil : try await session.log().read(ReadRequest(after: sequence - 1, limit: 1))
+                ? nil
+                : try await session.readableLog().read(ReadRequest(after: sequence - 1, limit: 1))
             guard let event = page?.events.first, event.globalPosition == sequence else {
                 throw Failure(.notFound, "there is no event \(sequence)")
             }
@@ -70,7 +71,8 @@ struct WhyCommand: SiteCommand {
         for text in mapTexts {
             guard let name = MapName(rawValue: text) else { continue }
             let stream = StreamName.map(name)
-            let page = try await session.log().read(ReadRequest(after: 0, limit: 1, stream: stream))
+            let page = try await session.readableLog().read(
+                ReadRequest(after: 0, limit: 1, stream: stream))
             if !page.events.isEmpty { return (stream, position) }
         }
         return (
@@ -214,7 +216,7 @@ extension RecordedEvent {
 extension Session {
     /// The sequence number of the first event of a stream.
     fileprivate func submittedSequence(of stream: StreamName) async throws -> Int64? {
-        try await log().read(ReadRequest(after: 0, limit: 1, stream: stream)).events.first?
+        try await readableLog().read(ReadRequest(after: 0, limit: 1, stream: stream)).events.first?
             .globalPosition
     }
 }

@@ -206,8 +206,9 @@ struct MapDefinition: MapChange {
     @Argument(help: "The WHERE clause; without it the limit is lifted.") var expression: String?
 
     func command(on map: MapDescription) throws -> MapCommand {
-        .setDefinitionExpression(
-            layer: try map.layer(named: layer).id, expression: expression)
+        let layer = try map.layer(named: layer)
+        if let expression { try layer.checkFields(of: expression) }
+        return .setDefinitionExpression(layer: layer.id, expression: expression)
     }
 }
 
@@ -221,7 +222,9 @@ struct MapDisplayField: MapChange {
     @Argument(help: "The field; without it the default is used again.") var field: String?
 
     func command(on map: MapDescription) throws -> MapCommand {
-        .setDisplayField(layer: try map.layer(named: layer).id, field: field)
+        let layer = try map.layer(named: layer)
+        if let field { try layer.check(field: field) }
+        return .setDisplayField(layer: layer.id, field: field)
     }
 }
 

@@ -26,7 +26,7 @@ struct MapCommands: AsyncParsableCommand {
         ])
 }
 
-struct MapList: SiteCommand {
+struct MapList: ReadingCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "List the maps of a site.")
 
@@ -48,7 +48,7 @@ struct MapList: SiteCommand {
     }
 }
 
-struct MapShow: SiteCommand {
+struct MapShow: ReadingCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "Show a map and its layers, top layer first.")
 

@@ -21,8 +21,10 @@ struct MapTime: MapChange {
     var end: String?
 
     func command(on map: MapDescription) throws -> MapCommand {
-        .setTimeInfo(
-            layer: try map.layer(named: layer).id,
+        let layer = try map.layer(named: layer)
+        for field in [start, end].compactMap({ $0 }) { try layer.check(field: field) }
+        return .setTimeInfo(
+            layer: layer.id,
             timeInfo: start.map { LayerTimeInfo(startField: $0, endField: end) })
     }
 }
@@ -72,7 +74,9 @@ struct MapAlias: MapChange {
     @Argument(help: "Its alias; without it that of the source is restored.") var alias: String?
 
     func command(on map: MapDescription) throws -> MapCommand {
-        .setFieldAlias(layer: try map.layer(named: layer).id, field: field, alias: alias)
+        let layer = try map.layer(named: layer)
+        try layer.check(field: field)
+        return .setFieldAlias(layer: layer.id, field: field, alias: alias)
     }
 }
 

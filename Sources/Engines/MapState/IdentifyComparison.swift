@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-internal import CairnClient
-internal import CairnModel
+public import CairnModel
 internal import FoundationEssentials
-internal import MapState
-internal import Replay
-internal import Terminal
 
 /// The differences of an identify answer between two moments, and the events that made them.
-struct IdentifyComparison {
+public struct IdentifyComparison {
     /// A feature whose result differs.
-    struct Difference: Encodable {
-        var layer: LayerID
-        var layerName: String
-        var feature: Int64
+    public struct Difference: Sendable, Encodable {
+        /// Its layer.
+        public var layer: LayerID
+        /// The layer's name, at the later moment where it is there.
+        public var layerName: String
+        /// Its object id.
+        public var feature: Int64
         /// `added`, `changed` or `removed`.
-        var change: String
-        var fields: [FieldChange]
+        public var change: String
+        /// The attributes that differ, and geometry, layer, display field and distance in
+        /// parentheses; none where the feature came or went.
+        public var fields: [FieldChange]
         /// Sequence numbers of the events between the two moments that may have made it so.
-        var events: [Int64]
+        public var events: [Int64]
     }
 
     private struct Key: Hashable, Comparable {
@@ -31,10 +32,11 @@ struct IdentifyComparison {
         }
     }
 
-    private(set) var differences: [Difference] = []
+    /// By layer, then by object id.
+    public private(set) var differences: [Difference] = []
 
     /// Compares two answers; `maps` are the map at both moments.
-    init(
+    public init(
         _ first: IdentifyAnswer, _ second: IdentifyAnswer,
         maps: (MapDescription, MapDescription)
     ) throws(Failure) {
@@ -68,7 +70,7 @@ struct IdentifyComparison {
     private let groups: [LayerID: Set<LayerID>]
 
     /// Notes an event of the map between the two moments where it concerns a difference.
-    mutating func note(_ record: RecordedEvent) throws(Failure) -> Bool {
+    public mutating func note(_ record: RecordedEvent) throws(Failure) -> Bool {
         let event = try MapEvent(record.event)
         var isConcerned = false
         for index in differences.indices
@@ -145,64 +147,5 @@ struct IdentifyComparison {
         try add("(distance)", result.distance)
         if let geometry = result.geometry { try add("(geometry)", GeometryForm(geometry)) }
         return .object(fields)
-    }
-}
-
-extension IdentifyCommand {
-    private struct Line: Encodable {
-        var first: Int64
-        var second: Int64
-        var differences: [IdentifyComparison.Difference]
-        var events: [EventLine]
-    }
-
-    /// Asks the same question as of both moments, and shows what differs and why.
-    func compareAnswers(_ session: Session) async throws {
-        let client = try session.client()
-        var positions: [Int64] = []
-        for moment in compare { positions.append(try await session.position(of: moment)) }
-        let (first, second) = (positions.min() ?? 0, positions.max() ?? 0)
-        var answers: [IdentifyAnswer] = []
-        var maps: [MapDescription] = []
-        for position in [first, second] {
-            var question = try await request(session, at: .sequence(position))
-            question.asOf = .sequence(position)
-            answers.append(try await client.ask(.identify, question, timeout: limit))
-            maps.append(try await session.map(map, at: .sequence(position)))
-        }
-        var comparison = try IdentifyComparison(
-            answers[0], answers[1], maps: (maps[0], maps[1]))
-        var events: [RecordedEvent] = []
-        try await session.forEachEvent(after: first, through: second, stream: .map(map)) {
-            if try comparison.note($0) { events.append($0) }
-        }
-        if session.output.isJSON {
-            return try session.output.record(
-                Line(
-                    first: first, second: second, differences: comparison.differences,
-                    events: events.map(EventLine.init)))
-        }
-        try show(comparison, events, (first, second), session.output)
-    }
-
-    private func show(
-        _ comparison: IdentifyComparison, _ events: [RecordedEvent],
-        _ moments: (first: Int64, second: Int64), _ output: Output
-    ) throws {
-        if comparison.differences.isEmpty {
-            return try output.line("the same answer at \(moments.first) and \(moments.second)")
-        }
-        for difference in comparison.differences {
-            let sign = ["added": "+", "removed": "-"][difference.change] ?? "~"
-            let by = difference.events.map { "\($0)" }.joined(separator: ", ")
-            try output.line(
-                "\(sign) \(difference.layer) \(difference.layerName): feature \(difference.feature)"
-                    + (by.isEmpty ? "" : "  by \(by)"))
-            for field in difference.fields { try output.line("    " + field.line) }
-        }
-        for event in events {
-            let actor = event.event.metadata.actor.map { "  by \($0)" } ?? ""
-            try output.line(event.line + actor)
-        }
     }
 }

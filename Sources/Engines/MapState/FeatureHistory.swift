@@ -3,7 +3,6 @@
 
 public import CairnModel
 internal import FoundationEssentials
-internal import MapState
 
 /// The changes of one feature of a map, folded from the map's stream.
 public struct FeatureHistory {
