@@ -102,6 +102,11 @@ extension GatewayService {
         (services + "/City/MapServer/identify?" + identify, "mapIdentify"),
         (services + "/City/MapServer/identify/changes?" + identify, "mapFollow"),
         (services + "/City/MapServer/changes", "mapChanges"),
+        (
+            services + "/City/MapServer/identify/compare?first=1&second=2&" + identify, "mapCompare"
+        ),
+        (services + "/City/MapServer/history", "mapHistory"),
+        (services + "/City/MapServer/0/1/history", "mapFeatureHistory"),
         (services + "/City/MapServer/find?searchText=x", "mapFind"),
         (services + "/City/MapServer/export?bbox=0,0,1,1&size=10,10", "mapExport"),
         (services + "/City/MapServer/tile/0/0/0", "mapTile"),
@@ -178,7 +183,10 @@ extension GatewayService {
         #expect(RouteTable.shared.match(path.utf8).route.label == label)
         let site = SimulatedSite(map: try Samples.map())
         let ruled = try RuledSite([
-            "anna": [], "reader": [.init(.query), .init(.jobs), .init(.metrics), .init(.edit)],
+            "anna": [],
+            "reader": [
+                .init(.query), .init(.jobs), .init(.metrics), .init(.edit), .init(.history),
+            ],
         ])
         let service = GatewayService(backend: site, access: try ruled.control())
         let joint = url.contains("?") ? "&" : "?"

@@ -148,7 +148,9 @@ private final class Reader {
         async throws
     {
         let ruled = try RuledSite([
-            "anna": [.init(.query), .init(.jobs), .init(.metrics), .init(.edit)]
+            "anna": [
+                .init(.query), .init(.jobs), .init(.metrics), .init(.edit), .init(.history),
+            ]
         ])
         let access = try ruled.control()
         let job = SimulatedJobs.job(1, actor: "user:anna")

@@ -99,7 +99,9 @@ private let known: Set<String> = [
         "/ogc/collections/City.0/items", "/ogc/collections/City.0/items/1",
         "/ogc/collections/City.9",
         "\(root)/City/MapServer/0/query?where=%3Cscript%3Ealert(1)%3C/script%3E&at=%22%3E%3Cscript%3E",
-        "\(root)/%3Cscript%3E/MapServer",
+        "\(root)/%3Cscript%3E/MapServer", "\(root)/City/MapServer/history",
+        "\(root)/City/MapServer/0/1/history", "\(root)/City/MapServer/identify/compare",
+        "\(root)/City/MapServer/identify/compare?geometry=1,2&tolerance=1&mapExtent=0,0,1,1&imageDisplay=1,1,96&first=1&second=2",
     ]
 
     /// The reader here is an XML parser, which shares nothing with the writer.

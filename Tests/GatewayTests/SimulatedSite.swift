@@ -30,6 +30,14 @@ final class SimulatedSite: GatewayBackend {
         var lastEdits: [FeatureEdits] = []
         var actors: [String] = []
         var undos: [UndoRequest] = []
+        /// What the undo reports as later changes.
+        var dependents: [UndoReport.Dependent] = []
+        /// The events of the map.
+        var events: [RecordedEvent] = []
+        /// The features of every dataset.
+        var features: [Int64: EditedFeature] = [:]
+        /// The answers as of sequence numbers, which come before `identify`.
+        var pastAnswers: [Int64: IdentifyAnswer] = [:]
         /// The results of edits; nil for a refusal.
         var editResults: FeatureEditResults?
         var lastGeocode: GeocodeRequest?
@@ -132,7 +140,8 @@ final class SimulatedSite: GatewayBackend {
                     .init(
                         sequence: request.from, type: "map.features.edited",
                         actor: request.actor)
-                ], dependents: [], dependentCount: 0, restored: ["feature 1 of layer 0"])
+                ], dependents: inner.withLock(\.dependents), dependentCount: 0,
+                restored: ["feature 1 of layer 0"])
             return result
         case .editFeatures(let layer, _):
             guard let results else { throw Failure(.conflict, "layer \(layer) takes no edits") }
@@ -215,7 +224,8 @@ final class SimulatedSite: GatewayBackend {
             inner.lastIdentify = request
             if let past = request.past { inner.pasts.append(past) }
             inner.identifyCounts.asked += 1
-            return inner.identify
+            return request.at.flatMap { inner.pastAnswers[$0] }.map { .success($0) }
+                ?? inner.identify
         }
         return try result.get()
     }
@@ -244,6 +254,29 @@ final class SimulatedSite: GatewayBackend {
             inner.wasPastSeen = seesPast
         }
         return Once(nil)
+    }
+
+    func events(
+        of map: MapName, after sequence: Int64, limit: Int
+    ) async throws(Failure) -> ReadPage {
+        let events = inner.withLock { inner in
+            inner.events.filter { $0.stream == .map(map) && $0.globalPosition > sequence }
+        }
+        let page = Array(events.prefix(limit))
+        return ReadPage(
+            events: page,
+            through: page.count < events.count
+                ? page.last?.globalPosition ?? sequence : Self.present,
+            head: Self.present)
+    }
+
+    func position(of moment: AsOf, within limit: Duration) async throws(Failure) -> Int64 {
+        if case .sequence(let position) = moment { return position }
+        return Self.present
+    }
+
+    func feature(_ id: Int64, of dataset: ContentID) throws(Failure) -> EditedFeature? {
+        inner.withLock { $0.features[id] }
     }
 
     /// The answer, and then its end.

@@ -228,6 +228,20 @@ struct MatrixSubject: Sendable {
             ]
         case "featuresFeature": return (1...6).map { MatrixRequest(featureServer + "/0/\($0)") }
         case "featuresEdit": return edits(featureServer)
+        case "mapHistory":
+            return [
+                MatrixRequest(
+                    mapServer + "/history",
+                    [("before", "", "9999"), ("resultRecordCount", "100", "1")])
+            ]
+        case "mapFeatureHistory":
+            return (1...6).map { MatrixRequest(mapServer + "/0/\($0)/history") }
+        case "mapCompare":
+            return [
+                MatrixRequest(
+                    mapServer + "/identify/compare",
+                    [("first", "1", "2"), ("second", "9999", "8888")] + Self.identify)
+            ]
         case "featuresUndo":
             return [
                 MatrixRequest(

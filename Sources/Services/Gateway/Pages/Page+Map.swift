@@ -181,10 +181,13 @@ extension Page {
     /// The field that selects a past moment, the other resources of the map, its description.
     private func about(_ path: String, _ page: inout Markup) {
         page.element("p", ["class": "quiet"]) { page in
-            for (place, (part, name)) in [
-                ("legend", "Legend"), ("layers", "All in full"), ("identify", "Identify"),
-                ("find", "Find"),
-            ].enumerated() {
+            let past = [("history", "Changes"), ("identify/compare", "Compare two moments")]
+            let parts =
+                [
+                    ("legend", "Legend"), ("layers", "All in full"), ("identify", "Identify"),
+                    ("find", "Find"),
+                ] + (seesHistory ? past : [])
+            for (place, (part, name)) in parts.enumerated() {
                 if place > 0 { page.text(" · ") }
                 page.link(href("\(path)/\(part)"), name)
             }

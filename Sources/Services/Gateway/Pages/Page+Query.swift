@@ -108,6 +108,10 @@ extension Page {
     /// A feature: its attributes and its geometry.
     func feature(_ page: inout Markup) {
         facts(answer["feature"]?["attributes"]?.members ?? [], &page)
+        if seesHistory {
+            let layer = Self.service(captures.name, "MapServer") + "/\(captures.layer)"
+            page.element("p") { $0.link("\(layer)/\(captures.objectID)/history", "History") }
+        }
         guard let geometry = answer["feature"]?["geometry"] else { return }
         page.element("details") { page in
             page.element("summary", text: "Geometry")

@@ -29,6 +29,8 @@ struct Page {
     var isAnonymous = false
     /// The page to return to after a login; nil for the list of services.
     var returnPath: String?
+    /// Whether the caller may see the past of the map.
+    var seesHistory = false
     /// Whether Leaflet is available for interactive maps.
     var hasLeaflet = true
 

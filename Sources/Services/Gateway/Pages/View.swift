@@ -108,6 +108,26 @@ struct View: Sendable {
         title: { "\($0.captures.name): features" }, related: .legend
     ) { page, markup in page.features(page.captures.name, &markup) }
 
+    // MARK: History
+
+    static let comparison = View(
+        title: { "\($0.captures.name): compare" }, isShownRefused: true, isForm: true
+    ) { page, markup in page.comparison(&markup) }
+
+    static let mapHistory = View(title: { "\($0.captures.name): changes" }) { page, markup in
+        page.mapHistory(page.captures.name, &markup)
+    }
+
+    static let featureHistory = View(
+        title: { page in
+            name(page).map { "\($0) \(page.captures.objectID): history" } ?? "History"
+        }, related: .layer
+    ) { page, markup in page.featureHistory(&markup) }
+
+    static let undo = View(title: { "\($0.captures.name): undo" }) { page, markup in
+        page.undo(page.captures.name, &markup)
+    }
+
     // MARK: Locators
 
     /// A page with the forms of a locator, or of some of its resources.

@@ -153,6 +153,16 @@ enum Known {
     static let useGlobalIds = Parameter.flag("useGlobalIds", "false: true is refused")
     static let async = Parameter.flag("async", "false: true is refused")
 
+    // MARK: History
+
+    static let first = Parameter.text(
+        "first", "the earlier moment: a sequence number or an ISO 8601 time")
+    static let second = Parameter.text("second", "the later moment, likewise")
+    static let before: Parameter<Int?> = .whole(
+        "before", "only changes before this sequence number")
+    static let historyCount: Parameter<Int?> = .whole(
+        "resultRecordCount", in: 1...1_000, "number of changes, 50 by default")
+
     // MARK: Undo
 
     static let undoFrom: Parameter<Int?> = .whole("from", "sequence number of the first edit")

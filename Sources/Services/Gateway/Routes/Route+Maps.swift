@@ -19,7 +19,9 @@ extension Route {
         Known.maxAllowableOffset, Known.geometryPrecision, Known.returnZ, Known.returnM,
     ]
 
-    private static let identifyParameters =
+    private static let identifyParameters = atOnePlace + moment
+    /// Parameters of an identify besides its moment.
+    private static let atOnePlace =
         [
             Known.geometry.required.shown("Place", hint: "x,y", isRequired: true),
             Known.geometryType,
@@ -32,7 +34,7 @@ extension Route {
             Known.returnGeometry.sent("false"), Known.layerDefs, Known.layerTimeOptions,
             Known.returnFieldName, Known.maximumResultsPerLayer, Known.returnPopupsOnly,
             Known.explain, Known.returnUnformattedValues, Known.timeout,
-        ] + times + shapes + moment
+        ] + times + shapes
 
     /// Parameters that select features of a layer.
     private static let selection =
@@ -99,6 +101,21 @@ extension Route {
             refuses: IdentifyResource.refused, mediaTypes: stream,
             view: .mapValue, handler: GatewayService.followIdentify),
         Route(
+            mapServer + "/identify/compare", label: "mapCompare",
+            "What is at a place as of two moments, and what made the difference.",
+            requires: .map(.history),
+            asks: [
+                Known.first.required.shown(
+                    "First moment", hint: "2026-01-31T12:00:00Z, or a sequence number",
+                    isRequired: true),
+                Known.second.required.shown("Second moment", isRequired: true),
+            ] + atOnePlace + [Known.minSequence], refuses: IdentifyResource.refused,
+            view: .comparison, handler: GatewayService.compareIdentify),
+        Route(
+            mapServer + "/history", label: "mapHistory", "The last changes of a map.",
+            requires: .map(.history), asks: [Known.before, Known.historyCount],
+            view: .mapHistory, handler: GatewayService.mapHistory),
+        Route(
             mapServer + "/find", label: "mapFind", "Features by a text in their fields.",
             requires: .map(.query),
             asks: [
@@ -133,6 +150,10 @@ extension Route {
         Route(
             mapServer + "/{layer}/{objectId}", label: "mapFeature", "A feature of a layer.",
             requires: .map(.query), asks: output, view: .feature, handler: GatewayService.feature),
+        Route(
+            mapServer + "/{layer}/{objectId}/history", label: "mapFeatureHistory",
+            "Every change of a feature.", requires: .map(.history), asks: [Known.timeout],
+            view: .featureHistory, handler: GatewayService.featureHistory),
     ]
 
     static let features = [
@@ -183,7 +204,7 @@ extension Route {
             asks: [
                 Known.undoFrom.required, Known.undoThrough, Known.undoActor, Known.undoPolicy,
                 Known.undoDryRun, Known.timeout,
-            ], view: .mapValue, handler: GatewayService.undoEdits),
+            ], view: .undo, handler: GatewayService.undoEdits),
         Route(
             featureServer + "/{layer}/{objectId}", label: "featuresFeature",
             "A feature of a layer.", requires: .map(.query), asks: output, view: .feature,

@@ -71,6 +71,17 @@ package protocol GatewayBackend: Sendable {
         of map: MapName, after sequence: Int64?, seesPast: Bool
     ) async throws(Failure) -> any GatewayChanges
 
+    /// One page of the events of a map after a sequence number, oldest first.
+    func events(
+        of map: MapName, after sequence: Int64, limit: Int
+    ) async throws(Failure) -> ReadPage
+    /// The sequence number of a past moment.
+    func position(of moment: AsOf, within limit: Duration) async throws(Failure) -> Int64
+    /// A feature of a dataset by object id; nil for an unknown one.
+    ///
+    /// Reads files: never called on event loops.
+    func feature(_ id: Int64, of dataset: ContentID) throws(Failure) -> EditedFeature?
+
     /// Health of the site, as seen from here.
     func health() async -> GatewayHealth
 

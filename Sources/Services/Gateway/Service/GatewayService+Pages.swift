@@ -53,6 +53,7 @@ extension GatewayService {
             page.session = snapshot.session(
                 request.client, now: WallClock.microseconds() / 1_000)
         }
+        page.seesHistory = call.caller.may(.history, on: .map(call.captures.name))
         page.user = page.session?.user ?? response.user ?? call.caller.user
         if snapshot.rules != nil, page.user == nil {
             page.isAnonymous = true

@@ -26,6 +26,8 @@ package final class SiteBackend: GatewayBackend {
     private let queriesAtOnceCount = Atomic<Int>(0)
     private let queriesSentCount = Atomic<Int>(0)
     private let mapHead: MapHead
+    /// The features of datasets; nil without the site's files.
+    private let features: DatasetShelf?
 
     /// Connects to a site through that client; with a `site`, whose datasets are opened, identify
     /// and queries are answered here where possible, without one by workers only.
@@ -42,14 +44,15 @@ package final class SiteBackend: GatewayBackend {
         }
         self.init(
             client, jobSite.map { SiteJobs(client: client, site: $0) }, atHand, recorder,
-            MapHead(of: site ?? jobSite))
+            MapHead(of: site ?? jobSite), (site ?? jobSite).map { DatasetShelf(of: $0) })
     }
 
     private init(
         _ client: CairnClient, _ jobs: (any GatewayJobs)?, _ atHand: AtHand?,
-        _ recorder: Recorder?, _ mapHead: MapHead
+        _ recorder: Recorder?, _ mapHead: MapHead, _ features: DatasetShelf?
     ) {
         self.client = client
+        self.features = features
         self.mapHead = mapHead
         self.jobs = jobs
         self.atHand = atHand
@@ -235,6 +238,31 @@ package final class SiteBackend: GatewayBackend {
             seenFrom: seesPast ? nil : now)
     }
 
+    /// One page of the map's stream.
+    package func events(
+        of map: MapName, after sequence: Int64, limit: Int
+    ) async throws(Failure) -> ReadPage {
+        try await LogReader(client).read(
+            ReadRequest(after: sequence, limit: limit, stream: .map(map)))
+    }
+
+    /// The position of the last event at or before the moment.
+    package func position(
+        of moment: AsOf, within limit: Duration
+    ) async throws(Failure) -> Int64 {
+        try await client.position(of: moment, timeout: limit)
+    }
+
+    /// A feature of a file of the site.
+    package func feature(
+        _ id: Int64, of dataset: ContentID
+    ) throws(Failure) -> EditedFeature? {
+        guard let features else {
+            throw Failure(.unavailable, "this gateway does not read the files of the site")
+        }
+        return try features.feature(id, of: dataset)
+    }
+
     /// Whether the log is reachable, and counters.
     package func health() async -> GatewayHealth {
         let (sequence, isStale) = (try? client.knownSequence()) ?? (0, true)
@@ -245,6 +273,22 @@ package final class SiteBackend: GatewayBackend {
         health.queriesAtOnceCount = queriesAtOnceCount.load(ordering: .relaxed)
         health.queriesSentCount = queriesSentCount.load(ordering: .relaxed)
         return health
+    }
+}
+
+/// Features of datasets by object id.
+private struct DatasetShelf {
+    private let datasets: DatasetCache
+    private let orders = ObjectOrders()
+
+    init(of site: Site) { datasets = DatasetCache(directory: site.datasetsDirectory) }
+
+    func feature(_ id: Int64, of dataset: ContentID) throws(Failure) -> EditedFeature? {
+        let features = try datasets.dataset(dataset)
+        guard let ordinal = try orders.order(dataset, features).ordinal(of: id),
+            let feature = features.feature(at: Int(ordinal))
+        else { return nil }
+        return try EditedFeature(feature, of: features)
     }
 }
 
