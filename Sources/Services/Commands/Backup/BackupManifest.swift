@@ -44,7 +44,9 @@ struct BackupManifest: Codable {
     static let immutableFolders = ["log/archives", "datasets", "rasters", "locators", "blobs"]
 
     /// The files and folders of a site that change, and are copied anew each time.
-    static let otherFiles = ["cairn.json", "up-options.json", "uploads", "recordings", "audit"]
+    static let otherFiles = [
+        "cairn.json", "up-options.json", "internal-servers.json", "uploads", "recordings", "audit",
+    ]
 
     /// The files and folders of a site that hold secrets.
     static let secretFiles = ["access.json", "token.key", "credentials"]
