@@ -18,10 +18,11 @@ import Testing
     }
 
     private func imported(_ path: String, _ fields: [String] = []) throws -> ImportedLayer {
-        let statements = try fields.map { try FieldStatement($0) }
+        var options = ImportOptions()
+        options.fields = try fields.map { try FieldStatement($0) }
         return try #require(
             try DatasetBuilder.importFile(
-                path: path, into: scratch.datasets, fields: statements
+                path: path, into: scratch.datasets, options: options
             ).first)
     }
 

@@ -92,6 +92,18 @@ extension MapFixture {
         if let event { try append(event, causation: UUID()) }
     }
 
+    /// Plans a replacement on every record, and appends its event.
+    fileprivate mutating func replace(
+        _ layer: LayerID, _ request: ReplacementRequest
+    ) throws {
+        var plan = MapReplacement(of: layer, in: Self.world)
+        for record in records { try plan.take(record) }
+        let (event, _) = try plan.plan(
+            request, Self.properties(wkid: 3857, fields: ["NAME"])
+        ) { dataset throws(Failure) in Squares(dataset: dataset) }
+        if let event { try append(event, causation: UUID()) }
+    }
+
     /// One more random change, or a load; nothing where it is refused.
     fileprivate mutating func wander(_ random: inout SeededGenerator) throws {
         let layers = try world.layers
@@ -106,7 +118,7 @@ extension MapFixture {
         let source = Self.source(Int.random(in: 1..<4, using: &random))
         let shape = Squares.square(Double(Int.random(in: 0..<50, using: &random)))
         do {
-            switch Int.random(in: 0..<22, using: &random) {
+            switch Int.random(in: 0..<24, using: &random) {
             case 0, 1: try run(.addLayer(name: name, source: source, place: place))
             case 2: try run(.addGroup(name: name, place: place))
             case 3, 4: try run(.moveLayer(layer: layer, place: place))
@@ -132,6 +144,12 @@ extension MapFixture {
                 if let waiting = layers.first(where: { $0.loadStatus == .notLoaded }) {
                     try load(waiting.id)
                 }
+            case 16, 17:
+                try replace(
+                    layer,
+                    ReplacementRequest(
+                        dataset: Self.content(Int.random(in: 1..<4, using: &random)),
+                        dropsEdits: Bool.random(using: &random)))
             default:
                 let id = Int64.random(in: 1..<7, using: &random)
                 let text = Attributes([.init(name: "NAME", value: .string(name))])

@@ -34,8 +34,10 @@ import Testing
 
     /// Imports a file of the site's folder as a layer.
     private func add(_ path: String, as id: LayerID, fields: [FieldStatement] = []) throws {
+        var options = ImportOptions()
+        options.fields = fields
         let layers = try DatasetBuilder.importFile(
-            path: path, into: history.site.datasetsDirectory, fields: fields)
+            path: path, into: history.site.datasetsDirectory, options: options)
         let layer = try #require(layers.first, "\(path)")
         try history.map.add(LayerSource(dataset: layer.dataset), layer.properties, as: id)
     }

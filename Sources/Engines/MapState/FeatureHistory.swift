@@ -59,6 +59,7 @@ public struct FeatureHistory {
         case .layerAdded(let event): event.layer == layer
         case .layerRemoved: feature != nil && state.layer(layer, in: map) == nil
         case .layerSourceChanged(let event): event.layer == layer
+        case .layerReplaced(let event): event.layer == layer
         case .featuresEdited(let event):
             event.layers.contains { edited in
                 edited.layer == layer

@@ -112,6 +112,7 @@ public struct IdentifyComparison {
         case .layerQueryableChanged(let event): return event.layer == difference.layer
         case .layerPopupsChanged(let event): return event.layer == difference.layer
         case .layerSourceChanged(let event): return event.layer == difference.layer
+        case .layerReplaced(let event): return event.layer == difference.layer
         case .layerLoaded(let event): return event.layer == difference.layer
         case .layerLoadFailed(let event): return event.layer == difference.layer
         case .graphicAdded(let event):

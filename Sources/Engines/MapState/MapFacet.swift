@@ -169,6 +169,7 @@ extension MapEvent {
                 }
             }
         case .layerSourceChanged(let event): [.source(event.layer)]
+        case .layerReplaced(let event): [.source(event.layer)]
         case .graphicAdded(let event): [.graphic(event.layer, event.graphic.id)]
         case .graphicChanged(let event): [.graphic(event.layer, event.graphic.id)]
         case .graphicRemoved(let event): [.graphic(event.layer, event.graphic)]

@@ -213,6 +213,7 @@ extension MapModel {
         case .layerSourceChanged(let event): loadCauses[event.layer] = cause
         case .layerLoadStarted(let event): loadCauses[event.layer] = cause
         case .layerLoaded(let event): loadCauses[event.layer] = nil
+        case .layerReplaced(let event): loadCauses[event.layer] = nil
         case .layerLoadFailed(let event): loadCauses[event.layer] = nil
         case .layerRemoved: loadCauses = loadCauses.filter { layers[$0.key] != nil }
         case .restored(let event):
@@ -275,6 +276,7 @@ extension MapModel {
                 if let edits = layer.edits { layer.edits = LayerEdits(isOpen: edits.isOpen) }
             }
             sourceChanges[event.layer] = sequence
+        case .layerReplaced(let event): try replace(event, at: sequence)
         case .layerLoadStarted(let event):
             try changeFeatureLayer(event.layer) { $0.setLoad(.loading) }
         case .layerLoaded(let event):
@@ -419,6 +421,32 @@ extension MapModel {
             layer.edits?.changes = edits.changes.filter { $0.sequence > event.through }
             layer.properties?.extend(to: layer.edits?.changes.compactMap(\.feature) ?? [])
         }
+    }
+
+    private mutating func replace(
+        _ event: LayerReplaced, at sequence: Int64
+    ) throws(UnfitValue) {
+        guard let old = layers[event.layer], old.kind.dataset != nil else {
+            throw UnfitValue(reason: "layer \(event.layer) has no imported features")
+        }
+        let features = event.features ?? []
+        guard features.isEmpty || old.edits != nil else {
+            throw UnfitValue(reason: "layer \(event.layer) does not allow edits")
+        }
+        layers[event.layer].mutate { layer in
+            layer.kind = .layer(source: .dataset(event.dataset))
+            layer.setLoad(.loaded, properties: event.properties)
+            layer.edits = old.edits.map { LayerEdits(isOpen: $0.isOpen) }
+            layer.edits?.nextID = event.nextID
+            guard !features.isEmpty else { return }
+            layer.edits?.sequence = sequence
+            layer.edits?.apply(
+                features.map {
+                    FeatureChange(id: $0.id, sequence: sequence, feature: $0.feature)
+                })
+            layer.properties?.extend(to: features.compactMap(\.feature))
+        }
+        sourceChanges[event.layer] = sequence
     }
 
     private static func place(of graphic: Int64, in graphics: [Graphic]) throws(UnfitValue) -> Int {

@@ -218,6 +218,8 @@ struct MapDecision {
         case .editFeatures, .editLayers:
             throw Failure(.internal, "edits of features need their dataset")
         case .undo: throw Failure(.internal, "an undo needs the whole stream of its map")
+        case .replaceData:
+            throw Failure(.internal, "a replacement needs the whole stream of its map")
         case .retryLoad(let layer): try retryLoad(layer)
         case .setSource(let layer, let source): try setSource(layer, source)
         case .addGraphic(let layer, let shape, let attributes, let zIndex):

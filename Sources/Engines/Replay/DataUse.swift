@@ -55,8 +55,8 @@ public struct DataUse: Sendable {
 
     private mutating func note(_ event: MapEvent, _ record: RecordedEvent) throws(Failure) {
         switch event {
-        case .layerAdded, .layerRemoved, .layerSourceChanged, .layerCompacted, .restored, .deleted,
-            .revived:
+        case .layerAdded, .layerRemoved, .layerSourceChanged, .layerReplaced, .layerCompacted,
+            .restored, .deleted, .revived:
             break
         default: return
         }

@@ -15,7 +15,7 @@ public struct FeatureReader {
     /// The dataset that holds the feature.
     public private(set) var dataset: Dataset
     /// The dataset under the edits, in the ordinals from 0; the overlay begins at `overlayStart`.
-    private let base: Dataset
+    let base: Dataset
     private let overlay: Dataset?
     private let overlayStart: Int
     /// The place of the feature, from 0; −1 before the first ``move(to:)``.
@@ -71,6 +71,13 @@ public struct FeatureReader {
                 } catch { throw error.shifted(by: window.lowerBound) }
             }
         } catch { throw Dataset.corrupt(dataset.file.path, error) }
+    }
+
+    /// Whether both are at features of the same bytes, which says nothing where they differ.
+    func hasBytes(of other: FeatureReader) -> Bool {
+        guard window.count == other.window.count, dataset.header.kind == other.dataset.header.kind
+        else { return false }
+        return dataset.file.copy(window) == other.dataset.file.copy(other.window)
     }
 
     /// The content of a column, with text not yet decoded.

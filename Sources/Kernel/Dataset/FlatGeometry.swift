@@ -55,6 +55,26 @@ struct FlatGeometry {
 
     /// Number of coordinates.
     var coordinateCount: Int { xy.count / 2 }
+
+    /// The area of a polygon's shells without that of their holes.
+    var area: Double {
+        var (area, start, ring) = (0.0, 0, 0)
+        for part in parts {
+            for number in ring..<Int(part) {
+                var sum = 0.0
+                let end = Int(ends[number])
+                for place in start..<max(start, end - 1) {
+                    sum +=
+                        xy[2 * place] * xy[2 * place + 3] - xy[2 * place + 2] * xy[2 * place + 1]
+                }
+                area += number == ring ? abs(sum) / 2 : -abs(sum) / 2
+                start = end
+            }
+            ring = Int(part)
+        }
+        return area
+    }
+
     var isEmpty: Bool { xy.isEmpty }
 
     mutating func removeAll() {

@@ -34,6 +34,11 @@ final class LayerFeatures {
             reference: reference ?? dataset.properties.spatialReference)
     }
 
+    /// The properties of a dataset.
+    func properties(of id: ContentID) throws(Failure) -> LayerProperties {
+        try shelf.dataset(id).properties
+    }
+
     fileprivate func transform(
         from source: SpatialReference, to target: SpatialReference
     ) throws(Failure) -> CoordinateTransform {

@@ -227,6 +227,8 @@ package actor MapStateService {
             return result
         case .editLayers(let edits): return try await edit(request, edits)
         case .undo(let undo): return try await self.undo(request, undo)
+        case .replaceData(let layer, let replacement):
+            return try await replace(request, layer, replacement)
         default: break
         }
         if let known = log.state.outcome(of: request.id) { return known }
@@ -291,6 +293,40 @@ package actor MapStateService {
         guard plan.streamPosition == log.state.streamPosition(of: request.map) else {
             log.fallBehind()
             throw Failure(.conflict, "map '\(request.map)' changed during the undo: try again")
+        }
+        result.sequence = try await log.append([event], to: request.map, because: request)
+        if log.isBehind { try await catchUp() }
+        lanes.refill(from: log.state)
+        compactor?.noteEdits(in: log.state)
+        return result
+    }
+
+    /// Plans the replacement of a layer's data on the whole stream of the map, and appends its
+    /// event.
+    private func replace(
+        _ request: MapCommandRequest, _ layer: LayerID, _ replacement: ReplacementRequest
+    ) async throws(Failure) -> MapCommandResult {
+        if let known = log.state.outcome(of: request.id) { return known }
+        var plan = MapReplacement(of: layer, in: request.map)
+        try await log.forEachRecord(of: request.map) { record throws(Failure) in
+            try plan.take(record)
+        }
+        var properties = try features.properties(of: replacement.dataset)
+        if properties.geographicExtent == nil {
+            properties.geographicExtent = GeographicExtent.of(properties)
+        }
+        let (event, report) = try plan.plan(replacement, properties) {
+            dataset throws(Failure) in try features.lend(dataset, in: nil)
+        }
+        var result = MapCommandResult(
+            sequence: log.state.lastChange(of: request.map) ?? log.state.sequence)
+        result.replacement = report
+        guard let event else { return result }
+        // What was appended meanwhile makes this one a conflict, and the command is tried again.
+        guard plan.streamPosition == log.state.streamPosition(of: request.map) else {
+            log.fallBehind()
+            throw Failure(
+                .conflict, "map '\(request.map)' changed during the replacement: try again")
         }
         result.sequence = try await log.append([event], to: request.map, because: request)
         if log.isBehind { try await catchUp() }

@@ -94,6 +94,12 @@ extension MapEvent {
             "layer \(event.layer) compacted, \(event.properties.featureCount) features"
         case .layerSourceChanged(let event):
             "layer \(event.layer) source \(event.source.summary)"
+        case .layerReplaced(let event):
+            "layer \(event.layer) data replaced by \(event.dataset.rawValue.prefix(8)), "
+                + "\(event.properties.featureCount) features"
+                + (event.key.map { " by key '\($0)'" } ?? "")
+                + (event.features.map { ", \($0.count) edits carried over" } ?? "")
+                + (event.dropped.map { ", \($0.count) dropped" } ?? "")
         case .layerLoadStarted(let event): "layer \(event.layer) loading"
         case .layerLoaded(let event):
             "layer \(event.layer) loaded, \(event.properties.featureCount) features"

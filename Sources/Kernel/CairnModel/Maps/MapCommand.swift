@@ -63,6 +63,8 @@ public enum MapCommand: Hashable, Sendable, Codable {
     case retryLoad(layer: LayerID)
     /// Gives it another source, and loads that.
     case setSource(layer: LayerID, source: LayerSource)
+    /// Gives a layer of imported features new data, and carries its edits over.
+    case replaceData(layer: LayerID, ReplacementRequest)
     /// Draws on a graphics layer.
     case addGraphic(layer: LayerID, shape: Shape, attributes: Attributes, zIndex: Int)
     /// Changes the given members of a graphic.
@@ -119,6 +121,8 @@ public struct MapCommandResult: Hashable, Sendable, Codable {
     public var layerEdits: [FeatureEditResults]?
     /// What an `undo` did, or would do; nil for one that is repeated.
     public var undo: UndoReport?
+    /// What a `replaceData` did to the layer's edits, or would do; nil for one that is repeated.
+    public var replacement: ReplacementReport?
 
     /// Makes a result.
     public init(

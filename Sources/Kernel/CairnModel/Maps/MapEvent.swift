@@ -41,6 +41,8 @@ public enum MapEvent: Hashable, Sendable {
     case layerCompacted(LayerCompacted)
     /// A layer got another source.
     case layerSourceChanged(LayerSourceChanged)
+    /// A layer of imported features got new data.
+    case layerReplaced(LayerReplaced)
     /// The source is being read.
     case layerLoadStarted(LayerLoadStarted)
     /// The source was read.
@@ -87,6 +89,7 @@ public enum MapEvent: Hashable, Sendable {
         case .featuresEdited(let payload): payload
         case .layerCompacted(let payload): payload
         case .layerSourceChanged(let payload): payload
+        case .layerReplaced(let payload): payload
         case .layerLoadStarted(let payload): payload
         case .layerLoaded(let payload): payload
         case .layerLoadFailed(let payload): payload
@@ -130,6 +133,7 @@ public enum MapEvent: Hashable, Sendable {
         case FeaturesEdited.eventType: self = .featuresEdited(try .decode(event))
         case LayerCompacted.eventType: self = .layerCompacted(try .decode(event))
         case LayerSourceChanged.eventType: self = .layerSourceChanged(try .decode(event))
+        case LayerReplaced.eventType: self = .layerReplaced(try .decode(event))
         case LayerLoadStarted.eventType: self = .layerLoadStarted(try .decode(event))
         case LayerLoaded.eventType: self = .layerLoaded(try .decode(event))
         case LayerLoadFailed.eventType: self = .layerLoadFailed(try .decode(event))

@@ -24,16 +24,16 @@ public enum DatasetBuilder {
     ///   - path: A file, a directory that is a data source (`.gdb`), a gzip file, a zip or tar
     ///     archive of one.
     ///   - directory: The site's datasets.
-    ///   - fields: Types of columns that override the detected ones.
+    ///   - options: What counts before the statements of the source.
     ///   - progress: Called on the thread that reads, while this one waits.
     public static func importFile(
-        path: String, into directory: String, fields: [FieldStatement] = [],
+        path: String, into directory: String, options: ImportOptions = ImportOptions(),
         progress: (ImportProgress) -> Void = { _ in }
     ) throws(Failure) -> [ImportedLayer] {
         let staging = try StagingDirectory(in: directory)
         do {
             let staged = try SourceFile.readAll(path, in: staging) { files in
-                try build(files, fields, staging, progress)
+                try build(files, ImportChoices(options), staging, progress)
             }
             for dataset in staged { try publish(dataset, staging) }
             return staged.map(\.layer)
@@ -43,20 +43,20 @@ public enum DatasetBuilder {
     }
 
     private static func build(
-        _ files: [SourceFile], _ fields: [FieldStatement],
+        _ files: [SourceFile], _ choices: ImportChoices,
         _ staging: borrowing StagingDirectory, _ progress: (ImportProgress) -> Void
     ) throws -> [StagedDataset] {
         var found = Found()
         for file in files {
             do {
-                try build(file, fields, staging, &found, progress)
+                try build(file, choices, staging, &found, progress)
             } catch {
                 let failure = try Failure(partOf: error)
                 guard files.count > 1 else { throw failure }
                 found.leaveOut(file.part, "", failure)
             }
         }
-        try check(fields, found.columns)
+        try found.check(choices.options, files[0].name)
         guard !found.staged.isEmpty else {
             if found.reasons.count == 1, let failure = found.failures.first { throw failure }
             throw Failure(
@@ -74,6 +74,10 @@ public enum DatasetBuilder {
         var staged: [StagedDataset] = []
         /// The names of the columns of all layers.
         var columns: [String] = []
+        /// The names of all layers.
+        var layers: [String] = []
+        /// Whether a source is a table of text.
+        var hasTable = false
         /// Reasons for layers and files left out.
         var reasons: [String] = []
         /// The failures among the reasons, with the failed parts.
@@ -88,6 +92,35 @@ public enum DatasetBuilder {
             failed.append(name)
             failures.append(Failure(failure.code, message, details: failure.details))
             reasons.append(message)
+        }
+
+        /// Throws `invalidParameter` where a column or a layer that the options name is not there.
+        func check(_ options: ImportOptions, _ source: String) throws(Failure) {
+            func list(_ names: [String]) -> String {
+                names.isEmpty
+                    ? "none"
+                    : names.prefix(40).map { "'\($0.prefix(40))'" }.joined(separator: ", ")
+            }
+            func isKnown(_ name: String, _ names: [String]) -> Bool {
+                names.contains { $0.lowercased() == name.lowercased() }
+            }
+            for layer in options.layers where !isKnown(layer, layers) {
+                throw Failure(
+                    .invalidParameter,
+                    "there is no layer '\(layer.prefix(80))' in '\(source)'; there are "
+                        + list(layers))
+            }
+            for field in options.fields where !isKnown(field.name, columns) {
+                throw Failure(
+                    .invalidParameter,
+                    "there is no column '\(field.name.prefix(80))'; there are " + list(columns))
+            }
+            if options.geometry != nil, !hasTable {
+                throw Failure(
+                    .invalidParameter,
+                    "'\(source)' has its own geometry: expected a table of text for columns of "
+                        + "coordinates")
+            }
         }
 
         /// The datasets with unique names, and with a note on failed parts beside the first.
@@ -113,19 +146,23 @@ public enum DatasetBuilder {
     }
 
     private static func build(
-        _ file: SourceFile, _ fields: [FieldStatement],
+        _ file: SourceFile, _ choices: ImportChoices,
         _ staging: borrowing StagingDirectory, _ found: inout Found,
         _ progress: (ImportProgress) -> Void
     ) throws {
-        let typing = try SourceTyping(file, fields, in: staging)
+        let typing = try SourceTyping(file, choices, in: staging)
+        if typing.isTable { found.hasTable = true }
         let source = try typing.file.open(options: typing.options)
-        found.columns += source.layers.flatMap { $0.fields.map(\.name) }
-        let wanted = source.layers.indices.filter { source.layers[$0].hasGeometry }
+        found.layers += source.layers.map(\.name)
+        let taken = source.layers.indices.filter { choices.takes(source.layers[$0].name) }
+        found.columns += taken.flatMap { source.layers[$0].fields.map(\.name) }
+        let wanted = taken.filter { source.layers[$0].hasGeometry }
         progress(.opened(layers: wanted.map { source.layers[$0].name }))
-        for index in source.layers.indices {
+        for index in taken {
             let name = source.layers[index].name
             do {
-                let reason = try build(source, typing, index, staging, &found, progress)
+                let reason = try build(
+                    source, typing, choices, index, staging, &found, progress)
                 guard let reason else { continue }
                 found.reasons.append("layer '\(name)': \(reason)")
                 progress(.skipped(layer: name, reason: reason))
@@ -138,28 +175,16 @@ public enum DatasetBuilder {
 
     /// Builds the datasets of one layer; answers why it is left out.
     private static func build(
-        _ source: VectorSource, _ typing: SourceTyping, _ index: Int,
+        _ source: VectorSource, _ typing: SourceTyping, _ choices: ImportChoices, _ index: Int,
         _ staging: borrowing StagingDirectory, _ found: inout Found,
         _ progress: (ImportProgress) -> Void
     ) throws -> String? {
         guard source.layers[index].hasGeometry else { return "it has no geometry" }
-        let builder = try LayerBuilder(source, layer: index, typing, in: staging, progress)
+        let builder = try LayerBuilder(
+            source, layer: index, typing, choices, in: staging, progress)
         if let reason = builder.emptyReason { return reason }
         found.staged += try builder.build(in: staging, progress)
         return nil
-    }
-
-    /// Throws `invalidParameter` where a column of which the type is stated is in no layer.
-    private static func check(
-        _ fields: [FieldStatement], _ names: [String]
-    ) throws(Failure) {
-        let known = Set(names.map { $0.lowercased() })
-        for field in fields where !known.contains(field.name.lowercased()) {
-            throw Failure(
-                .invalidParameter,
-                "there is no column '\(field.name.prefix(80))'; there are "
-                    + names.prefix(40).map { "'\($0.prefix(40))'" }.joined(separator: ", "))
-        }
     }
 
     private static func publish(

@@ -4,6 +4,8 @@
 import CairnModel
 import GDAL
 import Geometry
+import Glibc
+import PROJ
 import Platform
 
 /// Builds the datasets of one source layer in a staging directory.
@@ -14,6 +16,8 @@ struct LayerBuilder {
     private let plan: FieldPlan
     private let spatialReference: SpatialReference
     private var notes: [String] = []
+    private let provenance: LayerProvenance
+    private let keys: KeyedIDs?
 
     /// Reads the layer into a spool in `directory` and decides how it will be written; throws
     /// `.unreadable` when its spatial reference is not determined, has no place on a map, or is not
@@ -23,12 +27,20 @@ struct LayerBuilder {
     /// cannot be used.
     init(
         _ source: VectorSource, layer index: Int, _ typing: SourceTyping,
-        in directory: borrowing StagingDirectory, _ progress: (ImportProgress) -> Void
+        _ choices: ImportChoices, in directory: borrowing StagingDirectory,
+        _ progress: (ImportProgress) -> Void
     ) throws {
         layer = source.layers[index]
+        keys = choices.options.keys
         let path = typing.file.path
         let outline = source.driver == "GeoJSON" ? GeoJSONOutline(path: path) : nil
-        let reference = try LayerReference(layer, of: source, at: path, outline)
+        let reference: LayerReference =
+            if let chosen = choices.reference {
+                try LayerReference(
+                    chosen: chosen, instead: source.layers[index].spatialReference)
+            } else {
+                try LayerReference(source.layers[index], of: source, at: path, outline)
+            }
         let types = try typing.types.surveying(source, layer: index)
         func read(_ plan: FieldPlan) throws -> LayerSurvey {
             try LayerSurvey(
@@ -55,7 +67,7 @@ struct LayerBuilder {
         spatialReference = resolved.0
         notes = types.fileNotes + plan.notes + plan.losses.notes + resolved.notes
         notes += SourceWarnings.notes(source.warnings + survey.warnings)
-        if numbering == .source, let key = layer.idColumn,
+        if numbering == .source, keys == nil, let key = layer.idColumn,
             !Self.plainKeys.contains(key.lowercased())
         {
             notes.append("column '\(key)' is the key of the source and the object id here")
@@ -72,7 +84,7 @@ struct LayerBuilder {
                 "\(survey.placelessCount) features have no geometry: they are found by their "
                     + "attributes alone")
         }
-        if numbering == .place {
+        if numbering == .place, keys == nil {
             notes.append(
                 "the source's feature ids are not whole numbers from 1 to 2147483647, each once; "
                     + "object ids are places in the source")
@@ -80,6 +92,25 @@ struct LayerBuilder {
         self.plan = plan
         self.numbering = numbering
         self.survey = survey
+        var meanArea: Double?
+        if let mean = survey.meanArea {
+            meanArea = mean * Self.squareMetres(of: spatialReference, at: survey.extent)
+        }
+        provenance = LayerProvenance(
+            part: typing.file.part, layer: layer.name, driver: source.driver,
+            rowCount: survey.featureCount, reference: reference.label,
+            referenceBasis: reference.basis, encoding: types.encoding,
+            meanArea: meanArea)
+    }
+
+    /// The square metres of one square unit of a reference, about.
+    private static func squareMetres(
+        of reference: SpatialReference, at extent: Envelope
+    ) -> Double {
+        guard let unit = try? reference.coordinateSystem.unit() else { return 1 }
+        guard unit.isAngular else { return unit.factor * unit.factor }
+        let side = unit.factor * 6_371_000
+        return side * side * cos(extent.center.y * unit.factor)
     }
 
     /// Names of keys that say nothing more than that they are.
@@ -106,15 +137,24 @@ struct LayerBuilder {
         var staged: [StagedDataset] = []
         for kind in kinds {
             let name = kinds.count == 1 ? layer.name : "\(layer.name) (\(kind.suffix))"
-            let path = try directory.makeEntry() + "/layer.fgb"
+            var path = try directory.makeEntry() + "/layer.fgb"
             let entries = survey.entries(of: kind)
-            let writer = try DatasetWriter(
-                entries: entries, spool: spool, form: form(of: kind),
-                header: header(name, form(of: kind)))
-            let written = try writer.write(path) { place in
-                survey.objectID(place, numbering)
-            } progress: { count in
-                progress(.writing(layer: name, features: count, total: entries.count))
+            func write(_ id: (UInt32) -> Int32) throws -> DatasetWriter.Written {
+                let writer = try DatasetWriter(
+                    entries: entries, spool: spool, form: form(of: kind),
+                    header: header(name, form(of: kind)))
+                return try writer.write(path, objectID: id) { count in
+                    progress(.writing(layer: name, features: count, total: entries.count))
+                }
+            }
+            var written = try write { survey.objectID($0, keys == nil ? numbering : .place) }
+            var notes = notes
+            if let keys {
+                // Keys are compared as the values that the dataset holds.
+                let (ids, note) = try keys.assigned(to: try Dataset(path: path))
+                path = try directory.makeEntry() + "/layer.fgb"
+                written = try write { ids[$0] ?? 0 }
+                notes.append(note)
             }
             staged.append(
                 StagedDataset(
@@ -122,7 +162,8 @@ struct LayerBuilder {
                     layer: ImportedLayer(
                         name: name, dataset: written.id, properties: written.properties,
                         featureCount: entries.count, rejectedCount: survey.rejectedCount,
-                        rejected: survey.rejected, notes: notes)))
+                        rejected: survey.rejected, notes: notes,
+                        provenance: provenance)))
         }
         return staged
     }

@@ -28,8 +28,10 @@ struct DBFSource {
 
     /// Reads the table at `path`; nil for a file that is not one.
     ///
-    /// - Parameter codePage: The text of the `.cpg` file beside it.
-    init?(_ path: String, codePage: String?) {
+    /// - Parameters:
+    ///   - codePage: The text of the `.cpg` file beside it.
+    ///   - chosen: The encoding that counts before what the table states.
+    init?(_ path: String, codePage: String?, chosen: String? = nil) {
         guard let file = try? MappedFile(path: path), file.byteCount > 64 else { return nil }
         let head = file.copy(0..<min(file.byteCount, 65_536))
         func number(_ place: Int) -> Int { Int(head[place]) | Int(head[place + 1]) << 8 }
@@ -52,7 +54,12 @@ struct DBFSource {
         }
         let isPlain = scan(file, start, length, &columns)
         tell(columns)
-        decideEncoding(codePage, language: head[29], isPlain)
+        if let chosen {
+            encoding = chosen
+            types.encoding = SourceEncoding(chosen, .chosen)
+        } else {
+            decideEncoding(codePage, language: head[29], isPlain)
+        }
     }
 
     /// The statistics of the bytes of texts.
@@ -143,8 +150,10 @@ struct DBFSource {
 
     private mutating func decideEncoding(_ codePage: String?, language: UInt8, _ found: Bytes) {
         let stated = codePage.flatMap { Self.name($0) }
+        types.encoding = SourceEncoding("UTF-8", .detected)
         if let stated {
             encoding = stated
+            types.encoding = SourceEncoding(stated, .stated)
         } else if let page = codePage, !page.isEmpty {
             if !found.areASCII {
                 types.fileNotes.append(
@@ -153,6 +162,7 @@ struct DBFSource {
             }
         } else if let page = Self.languages[language] {
             encoding = page
+            types.encoding = SourceEncoding(page, .stated)
         } else if !found.areASCII {
             let guess = guess(found)
             if guess != "UTF-8" {
@@ -165,6 +175,8 @@ struct DBFSource {
 
     private mutating func guess(_ found: Bytes) -> String {
         encoding = found.areUTF8 ? "UTF-8" : "CP1252"
+        types.encoding = SourceEncoding(
+            found.areUTF8 ? "UTF-8" : "CP1252", found.areUTF8 ? .detected : .guessed)
         return found.areUTF8 ? "UTF-8" : "windows-1252"
     }
 

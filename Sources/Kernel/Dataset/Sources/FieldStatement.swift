@@ -55,6 +55,8 @@ struct ColumnTypes {
     var notes: [(column: String, text: String)] = []
     /// Sentences on the file.
     var fileNotes: [String] = []
+    /// The encoding of the file's texts.
+    var encoding = SourceEncoding("UTF-8", .format)
     /// Types stated on the command line and by files beside the source.
     var statements: [FieldStatement] = []
 

@@ -21,6 +21,8 @@ public struct ImportedLayer: Hashable, Sendable, Codable {
     public var rejected: [RejectedFeature]
     /// Notes on changes: renumbered ids, renamed columns.
     public var notes: [String]
+    /// Where it came from.
+    public var provenance: LayerProvenance
 }
 
 /// A feature that an import left out.

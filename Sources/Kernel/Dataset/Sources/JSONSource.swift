@@ -67,6 +67,8 @@ struct JSONSource {
     {
         var file = try MappedFile(path: path)
         let found = TextEncoding.find(file)
+        types.encoding = SourceEncoding(
+            found.encoding, isMarked: found.markByteCount > 0, isGuess: found.isGuess)
         var result: String?
         if found.encoding != .utf8 {
             let plain = target + ".utf8"

@@ -16,17 +16,23 @@ struct LayerReference {
     private let definition: String?
     /// The reason for a missing statement; for a note.
     private let silence: String
+    /// A sentence on a statement of the source that does not count; nil for none.
+    private let overruled: String?
+    /// The part of the source that states it: `.prj`; `assumed` for none.
+    let basis: String
 
     /// Throws `unreadable` for a system that is unknown, or has no place on a map.
     init(
         _ layer: SourceLayer, of source: VectorSource, at path: String, _ outline: GeoJSONOutline?
     ) throws(Failure) {
         var stated = layer.spatialReference
+        var basis = "the source"
         var definition: String?
         var silence = "the source states no spatial reference"
         switch source.driver {
         case "ESRI Shapefile":
             definition = Self.projection(of: layer.name, at: path)
+            basis = "its .prj"
             if stated == nil, let text = definition, !text.isEmpty {
                 throw Self.refusal("its .prj is not understood: '\(text.prefix(60))'")
             }
@@ -38,6 +44,7 @@ struct LayerReference {
                         "the GeoPackage states an undefined spatial reference (srs_id 0)"
                 }
                 definition = row.definition
+                basis = "gpkg_spatial_ref_sys"
             }
         case "GeoJSON":
             switch outline?.reference {
@@ -50,11 +57,13 @@ struct LayerReference {
                         "its member 'crs' names '\(text.prefix(60))', which is not a known system")
                 }
                 stated = meant
+                basis = "its member 'crs'"
             case .other(let text)?:
                 stated = nil
                 silence = "the member 'crs', '\(text)', is not the name of a system"
-            case .absent?, nil: break
+            case .absent?, nil: basis = "the format"
             }
+        case "KML", "LIBKML", "GPX", "GeoJSONSeq", "OSM", "GeoRSS": basis = "the format"
         default: break
         }
         if let text = definition,
@@ -72,16 +81,44 @@ struct LayerReference {
                 stated = known
             }
             let system = definition.map { .wkt(SystemExamination.nameless($0)) } ?? known.system
-            if let obstacle = SystemExamination.obstacle(of: system) {
-                throw Self.refusal(
-                    "its spatial reference \(known.label) is \(obstacle): expected a geographic or "
-                        + "projected system of the earth")
-            }
+            try Self.checkPlace(of: known, system)
         }
         self.stated = stated
         self.definition = stated == nil ? nil : definition
         self.silence = silence
+        self.basis = stated == nil ? "assumed" : basis
+        overruled = nil
     }
+
+    /// The reference that the caller of the import chose; throws `unreadable` for one that has no
+    /// place on a map.
+    init(
+        chosen: SourceSpatialReference, instead stated: SourceSpatialReference?
+    ) throws(Failure) {
+        try Self.checkPlace(of: chosen, chosen.system)
+        self.stated = chosen
+        definition = nil
+        silence = ""
+        basis = "the import"
+        overruled = stated.flatMap { stated in
+            stated.isUndefined || stated.system == chosen.system
+                ? nil
+                : "the source states the spatial reference \(stated.label); \(chosen.label) was "
+                    + "chosen by the import"
+        }
+    }
+
+    private static func checkPlace(
+        of reference: SourceSpatialReference, _ system: CoordinateSystem
+    ) throws(Failure) {
+        guard let obstacle = SystemExamination.obstacle(of: system) else { return }
+        throw refusal(
+            "its spatial reference \(reference.label) is \(obstacle): expected a geographic or "
+                + "projected system of the earth")
+    }
+
+    /// The name of the reference, for people.
+    var label: String { stated?.label ?? "4326" }
 
     private static func refusal(_ reason: String, details: [String] = []) -> Failure {
         Failure(.unreadable, reason, details: details)
@@ -166,6 +203,7 @@ struct LayerReference {
                     + "and "
                     + "latitude")
         }
+        if let overruled { notes.insert(overruled, at: 0) }
         if !extent.isEmpty { notes += try remarks(reference, toDegrees, extent, places) }
         return (reference, notes)
     }

@@ -24,6 +24,10 @@ struct LayerSurvey {
     private var kindsWithM: GeometryKinds = []
     /// Whether a polygon has several parts.
     private(set) var hasSeveralParts = false
+    /// The sum of the areas of polygons, in the source's unit, and their number.
+    private var area = (sum: 0.0, count: 0)
+    /// The mean area of the polygons, in the square of the source's unit; nil without any.
+    var meanArea: Double? { area.count > 0 ? area.sum / Double(area.count) : nil }
     /// The rectangle around all accepted features.
     private(set) var extent = Envelope.empty
     /// Plausible bounds of coordinates; nil when unknown.
@@ -136,6 +140,10 @@ struct LayerSurvey {
             if !geometry.z.isEmpty { kindsWithZ.insert(kind) }
             if !geometry.m.isEmpty { kindsWithM.insert(kind) }
             if geometry.parts.count > 1 { hasSeveralParts = true }
+            if geometry.kind == .polygon {
+                area.sum += geometry.area
+                area.count += 1
+            }
             extent = extent.union(geometry.envelope)
             kindCount += 1
             try spool.append(geometry, attributes: attributes, place: place)

@@ -59,7 +59,7 @@ public struct SourceFile: Sendable {
         do throws(GDALError) {
             return try VectorSource(
                 path: path, name: part,
-                options: options + (isTable ? Self.tableOptions : [])
+                options: options + (isTable ? Self.tableOptions(besides: options) : [])
                     + (isJSON ? Self.jsonOptions : []))
         } catch {
             guard error.messages.allSatisfy(Self.isUnrecognised) else { throw error }
@@ -82,6 +82,14 @@ public struct SourceFile: Sendable {
         "GEOM_POSSIBLE_NAMES=wkt,the_geom,geom,geometry",
         "AUTODETECT_TYPE=NO", "KEEP_GEOM_COLUMNS=YES",
     ]
+
+    /// Those for which `options` has no others.
+    private static func tableOptions(besides options: [String]) -> [String] {
+        tableOptions.filter { usual in
+            let key = usual.prefix { $0 != "=" } + "="
+            return !options.contains { $0.hasPrefix(key) }
+        }
+    }
 
     /// Days and times stay as they are written.
     private static let jsonOptions = ["DATE_AS_STRING=YES"]

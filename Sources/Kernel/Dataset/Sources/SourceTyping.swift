@@ -18,42 +18,66 @@ struct SourceTyping {
     /// Open options of the driver meant.
     private(set) var options: [String] = []
 
+    /// Whether it is a table of text.
+    private(set) var isTable = false
+
     /// Examines the file; converted forms are written into `staging`.
     init(
-        _ file: SourceFile, _ statements: [FieldStatement], in staging: borrowing StagingDirectory
+        _ file: SourceFile, _ choices: ImportChoices, in staging: borrowing StagingDirectory
     ) throws {
         try file.check()
         var (path, types) = (file.path, ColumnTypes())
+        func transcoded() throws -> String {
+            let target = try staging.makeEntry() + "/" + FileName.split(path).name
+            return try choices.transcoded(path, name: file.part, to: target) ?? path
+        }
+        func note(_ found: SourceEncoding) {
+            types.encoding = choices.encoding.map { SourceEncoding($0, .chosen) } ?? found
+        }
         let (directory, name) = FileName.split(path)
         let beginning =
             FileSystem.kind(of: path) == .directory ? [] : SourceExamination.beginning(of: path)
         if ["csv", "tsv", "txt", "psv"].contains(FileName.ending(name)) {
             let entry = try Self.view(of: directory, endings: ["prj"], in: staging)
             let target = entry + "/" + FileName.stem(name) + ".csv"
+            isTable = true
             if FileSystem.kind(of: target, followingLinks: false) == nil,
-                var table = try TableSource(path, to: target)
+                var table = try TableSource(
+                    try transcoded(), to: target, geometry: choices.options.geometry)
             {
                 let stated = directory + "/" + FileName.stem(name) + ".csvt"
                 table.state(TableSource.statedKinds(stated))
                 (path, types) = (target, table.types)
+                note(table.types.encoding)
             }
+            options = choices.options.geometry?.openOptions ?? []
         } else if JSONSource.isJSON(beginning) {
             let entry = try staging.makeEntry()
+            path = try transcoded()
             if let written = try JSONSource.prepare(path, to: entry + "/" + name, &types) {
                 path = written
             }
+            note(types.encoding)
         } else if beginning.starts(with: "<?xml".utf8) {
             let entry = try Self.view(
                 of: directory, endings: ["gfs", "xsd", "prj"], in: staging)
-            if try XMLSource.prepare(path, to: entry + "/" + name, name: file.name) {
+            if let stated = try XMLSource.prepare(
+                path, to: entry + "/" + name, name: file.name)
+            {
+                types.encoding = SourceEncoding(stated, .stated)
                 path = entry + "/" + name
             }
         }
-        if let tables = try Self.tables(path, in: staging, &types) {
+        if let tables = try Self.tables(path, choices.encoding, in: staging, &types) {
             path = tables.path
             options = tables.options
         }
-        types.statements += statements
+        if let chosen = choices.encoding, types.encoding.basis != .chosen {
+            types.fileNotes.append(
+                "the encoding of this format is \(types.encoding.name): \(chosen), which was "
+                    + "chosen, has no effect")
+        }
+        types.statements += choices.options.fields
         self.file = file.moved(to: path)
         self.types = types
     }
@@ -61,7 +85,8 @@ struct SourceTyping {
     /// A view of a shapefile, or of a directory of shapefiles, with tables declared as `C` for
     /// columns to be read as text; nil for other sources, and for tables without such columns.
     private static func tables(
-        _ path: String, in staging: borrowing StagingDirectory, _ types: inout ColumnTypes
+        _ path: String, _ chosen: String?, in staging: borrowing StagingDirectory,
+        _ types: inout ColumnTypes
     ) throws -> (path: String, options: [String])? {
         let isDirectory = FileSystem.kind(of: path) == .directory
         let (directory, name) = isDirectory ? (path, "") : FileName.split(path)
@@ -81,7 +106,11 @@ struct SourceTyping {
                 .flatMap { try? MappedFile(path: directory + "/" + $0) }
                 .map { String(decoding: $0.copy(0..<min(256, $0.byteCount)), as: UTF8.self) }
                 .map { String(decoding: TextValue.trimmed(Array($0.utf8)), as: UTF8.self) }
-            guard let source = DBFSource(directory + "/" + table, codePage: page) else { continue }
+            guard
+                let source = DBFSource(
+                    directory + "/" + table, codePage: page, chosen: chosen)
+            else { continue }
+            types.encoding = source.types.encoding
             marks[table] = source.textMarks
             if let encoding = source.encoding { encodings.insert(encoding) }
             types.notes += source.types.notes

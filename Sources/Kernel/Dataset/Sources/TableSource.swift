@@ -27,19 +27,28 @@ struct TableSource {
 
     /// Writes the file `target` from the table `path`; nil for anything but a table of several
     /// columns.
-    init?(_ path: String, to target: String) throws {
+    ///
+    /// Throws `invalidParameter` where it lacks a column of `geometry`.
+    init?(_ path: String, to target: String, geometry: GeometryColumns? = nil) throws {
         let file = try MappedFile(path: path)
         form = TableForm(file)
         let output = try OutputFile(creating: target)
         var scanner = form.scanner(at: form.start, limit: Self.recordLimit)
         func take(_ record: CSVScanner.Record) throws {
-            if record.number == 0 { begin(record) } else { self.take(record) }
+            if record.number == 0 {
+                begin(record)
+                try geometry?.check(names)
+            } else {
+                self.take(record)
+            }
             if waiting.count >= Self.blockByteCount { try flush(output) }
         }
         for start in stride(from: form.start, to: file.byteCount, by: 256 << 10) {
             let piece = file.copy(start..<min(start + (256 << 10), file.byteCount))
             try scanner.feed(piece, take)
-            if names.count == 1, !Self.isGeometry(names[0]), rowCount > 0 { return nil }
+            if names.count == 1, geometry == nil, !Self.isGeometry(names[0]), rowCount > 0 {
+                return nil
+            }
         }
         try scanner.finish(take)
         guard !names.isEmpty else { return nil }
@@ -128,6 +137,8 @@ struct TableSource {
 
     private mutating func decide() {
         if let note = form.note { types.fileNotes.append(note) }
+        types.encoding = SourceEncoding(
+            form.encoding, isMarked: form.start > 0 && !form.isGuess, isGuess: form.isGuess)
         if surplus.count > 0 {
             types.fileNotes.append(
                 "\(surplus.count) rows have more fields than the header, the first of them row "

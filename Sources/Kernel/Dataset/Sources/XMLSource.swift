@@ -10,14 +10,14 @@ enum XMLSource {
     /// Encodings that all of them read.
     private static let known: Set<String> = ["utf-8", "utf8", "us-ascii", "ascii"]
 
-    /// Rewrites the document as UTF-8 if it states another encoding; whether it did.
+    /// Rewrites the document as UTF-8 if it states another encoding, and returns that; else nil.
     ///
     /// Throws `unreadable` for text that is invalid in the stated encoding.
-    static func prepare(_ path: String, to target: String, name: String) throws -> Bool {
+    static func prepare(_ path: String, to target: String, name: String) throws -> String? {
         let file = try MappedFile(path: path)
         guard file.byteCount > 5, let encoding = file.withBytes({ XMLProlog($0).encoding }),
             !known.contains(encoding.lowercased())
-        else { return false }
+        else { return nil }
         let output = try OutputFile(creating: target)
         var (place, written) = (0, 0)
         while place < file.byteCount {
@@ -43,7 +43,7 @@ enum XMLSource {
             try output.write(text, at: written)
             written += text.count
         }
-        return true
+        return encoding
     }
 
     /// The system's name of an encoding; documents' ISO 8859-1 is Windows-1252, as in browsers.

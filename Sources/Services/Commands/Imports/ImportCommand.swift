@@ -5,10 +5,7 @@ internal import ArgumentParser
 internal import CairnClient
 internal import CairnModel
 internal import Dataset
-internal import FoundationEssentials
 internal import MapState
-internal import Platform
-internal import Site
 
 struct ImportCommand: SiteCommand {
     static let configuration = CommandConfiguration(
@@ -18,22 +15,29 @@ struct ImportCommand: SiteCommand {
             (Docs/maps.md), alone or in gzip, zip or tar, and no file but those named and what \
             belongs to them. Every layer becomes an immutable dataset of the site and a layer on \
             top of the map, which is made when it does not exist; a raster becomes an immutable \
-            copy of its files. Works with the site up or down. JSON: one line per layer.
+            copy of its files. Of the new layers pictures are lowest, then polygons, the large \
+            ones below, lines, and points on top. With --replace a layer keeps its number, name, \
+            properties and edits, and gets the source's data as one event, which 'cairn undo' \
+            undoes; edits that conflict with the data are listed, and it is refused. Works with \
+            the site up or down. JSON: one line per layer.
             """)
     static let makesSite = true
 
     @OptionGroup var common: CommonOptions
-    @Argument(help: "Files, or directories that are data sources.", completion: .file())
+    @OptionGroup var choices: ImportChoiceOptions
+    @Argument(
+        help: "Files, or directories: every data set below them.", completion: .file())
     var paths: [String]
-    @Option(help: "The map.", completion: .maps, transform: Reading.mapName) var map: MapName
+    @Option(help: "The map.", completion: .maps, transform: Reading.mapName) var map: MapName?
     @Option(help: "The group the layers go into; the top level otherwise.") var into: String?
     @Option(help: "The layer's name, when there is one layer to import.") var name: String?
+    @Option(help: "MAP/LAYER, the layer that gets the source's data.") var replace: String?
     @Option(
-        help: """
-            NAME:TYPE, the type of a column: text, smallinteger, integer, biginteger, single, \
-            double or date. May be given several times.
-            """)
-    var field: [String] = []
+        help: "With --replace: the column by which rows keep the object ids of features.")
+    var key: String?
+    @Flag(help: "With --replace: edits that conflict with the new data give way to it.")
+    var dropEdits = false
+    @Flag(help: "With --replace: only show the difference.") var dryRun = false
 
     /// The outcome of one layer.
     struct Line: Encodable {
@@ -49,18 +53,46 @@ struct ImportCommand: SiteCommand {
         var rejectedCount: Int
         var rejected: [RejectedFeature]
         var notes: [String]
+        /// Where it came from; absent for a raster.
+        var source: LayerProvenance?
         var loadStatus: LoadStatus
         var loadError: Failure?
     }
 
+    func validate() throws {
+        guard (map == nil) != (replace == nil) else {
+            throw ValidationError("Give --map MAP, or --replace MAP/LAYER.")
+        }
+        if replace != nil {
+            guard into == nil, name == nil, paths.count == 1 else {
+                throw ValidationError("--replace takes one source, without --into and --name.")
+            }
+        } else if key != nil || dropEdits || dryRun {
+            throw ValidationError("--key, --drop-edits and --dry-run belong to --replace.")
+        }
+    }
+
     func perform(_ session: Session) async throws {
-        let fields = try field.map { text throws(Failure) in try FieldStatement(text) }
+        let options = try choices.options()
+        if let replace {
+            let replacing = LayerReplacing(
+                target: replace, path: paths[0], options: options, key: key,
+                dropsEdits: dropEdits, isDryRun: dryRun)
+            try await session.withProcesses([.log, .mapstate]) {
+                _ = try await replacing.run(session) { outcome in
+                    if session.output.isJSON { return try session.output.record(outcome) }
+                    try session.output.lines(outcome.lines)
+                }
+            }
+            return
+        }
+        guard let map else { return }
         var imported: [(path: String, layer: ImportedSource)] = []
         var failures: [Failure] = []
         for path in paths {
             do throws(Failure) {
                 let layers = try await Importing(
-                    path: path, fields: fields, into: session.site
+                    path: path, options: options, into: session.site
                 ).run()
                 imported += layers.map { (path, $0) }
             } catch {
@@ -72,7 +104,7 @@ struct ImportCommand: SiteCommand {
         }
         if !imported.isEmpty {
             let lines = try await session.withProcesses([.log, .mapstate]) {
-                try await add(imported, session)
+                try await add(imported, to: map, session)
             }
             failures += lines.compactMap { $0.loadError }
         }
@@ -82,7 +114,7 @@ struct ImportCommand: SiteCommand {
 
     /// Adds the layers and waits until each is loaded or has failed.
     private func add(
-        _ imported: [(path: String, layer: ImportedSource)], _ session: Session
+        _ imported: [(path: String, layer: ImportedSource)], to map: MapName, _ session: Session
     ) async throws -> [Line] {
         var present = try await session.maps().map(named: map)
         if present == nil {
@@ -91,20 +123,21 @@ struct ImportCommand: SiteCommand {
         }
         let parent = try into.map { try present?.layer(named: $0).id } ?? nil
         var names = LayerNames(taken: present?.layers.map(\.name) ?? [])
-        var added: [(Int, MapCommandResult, String)] = []
-        for (index, item) in imported.enumerated() {
-            let free = names.take(name ?? item.layer.name)
+        // Names are given in the order of the sources.
+        let free = imported.map { names.take(name ?? $0.layer.name) }
+        var added: [(Int, MapCommandResult)] = []
+        for index in ImportedSource.fromBelow(imported.map(\.layer)) {
             let result = try await session.client().command(
                 map: map,
                 .addLayer(
-                    name: free, source: item.layer.source,
+                    name: free[index], source: imported[index].layer.source,
                     place: LayerPlace(parent: parent)), actor: Session.actor)
-            added.append((index, result, free))
+            added.append((index, result))
         }
         var lines: [Line] = []
-        for (index, result, name) in added {
+        for (index, result) in added.sorted(by: { $0.0 < $1.0 }) {
             let layer = try await session.loaded(result, map)
-            let line = line(imported[index], name, result, layer)
+            let line = line(imported[index], map, free[index], result, layer)
             try show(line, session)
             lines.append(line)
         }
@@ -112,8 +145,8 @@ struct ImportCommand: SiteCommand {
     }
 
     private func line(
-        _ item: (path: String, layer: ImportedSource), _ name: String, _ result: MapCommandResult,
-        _ layer: LayerDescription
+        _ item: (path: String, layer: ImportedSource), _ map: MapName, _ name: String,
+        _ result: MapCommandResult, _ layer: LayerDescription
     ) -> Line {
         let features: ImportedLayer? =
             if case .features(let layer) = item.layer { layer } else { nil }
@@ -125,7 +158,8 @@ struct ImportCommand: SiteCommand {
             geometryType: features?.properties.geometryType,
             featureCount: features?.featureCount ?? 0,
             rejectedCount: features?.rejectedCount ?? 0, rejected: features?.rejected ?? [],
-            notes: item.layer.notes, loadStatus: layer.loadStatus, loadError: layer.loadError)
+            notes: item.layer.notes, source: features?.provenance, loadStatus: layer.loadStatus,
+            loadError: layer.loadError)
     }
 
     private func show(_ line: Line, _ session: Session) throws {
@@ -136,6 +170,7 @@ struct ImportCommand: SiteCommand {
             + "\(content), \(line.loadStatus.rawValue)"
         if line.rejectedCount > 0 { text += ", \(line.rejectedCount) rejected" }
         var lines = [text]
+        if let source = line.source { lines.append("  \(source.text)") }
         lines += line.rejected.prefix(5).map { "  rejected \($0.sourceID): \($0.reason)" }
         if line.rejectedCount > 5 { lines.append("  … (--json shows the first 100)") }
         lines += line.notes.map { "  \($0)" }
@@ -161,81 +196,6 @@ extension Session {
                     .timedOut, "layer '\(layer.name)' is still not loaded after five minutes")
             }
             try await Task.sleep(for: .milliseconds(30))
-        }
-    }
-}
-
-/// An imported source, which can become a layer.
-enum ImportedSource: Sendable {
-    case features(ImportedLayer)
-    case raster(ImportedRaster)
-
-    var name: String {
-        switch self {
-        case .features(let layer): layer.name
-        case .raster(let raster): raster.name
-        }
-    }
-
-    var source: LayerSource {
-        switch self {
-        case .features(let layer): .dataset(layer.dataset)
-        case .raster(let raster): .raster(raster.raster)
-        }
-    }
-
-    var notes: [String] {
-        switch self {
-        case .features(let layer): layer.notes
-        case .raster(let raster): raster.notes
-        }
-    }
-}
-
-/// An import on a thread of its own, with its progress on standard error if that is a terminal.
-struct Importing {
-    let path: String
-    let fields: [FieldStatement]
-    let site: Site
-
-    init(path: String, fields: [FieldStatement] = [], into site: Site) {
-        self.path = path
-        self.fields = fields
-        self.site = site
-    }
-
-    func run() async throws(Failure) -> [ImportedSource] {
-        let (path, fields, site) = (path, fields, site)
-        let result: Result<[ImportedSource], Failure> = await OwnThread.run("import") {
-            () throws(Failure) in
-            if RasterImport.recognises(path) {
-                return [
-                    .raster(try RasterImport.importFile(path: path, into: site.rastersDirectory))
-                ]
-            }
-            var progress = ProgressLine()
-            defer { progress.clear() }
-            return try DatasetBuilder.importFile(
-                path: path, into: site.datasetsDirectory, fields: fields
-            ) {
-                guard case .skipped(let layer, let reason) = $0 else {
-                    return progress.show(Self.text($0))
-                }
-                progress.clear()
-                Output.diagnose("'\(path)': layer '\(layer)' is left out: \(reason)")
-            }.map { .features($0) }
-        }
-        return try result.get()
-    }
-
-    private static func text(_ progress: ImportProgress) -> String {
-        switch progress {
-        case .opened(let layers): "\(layers.count) layers"
-        case .checking(let layer, let features, let announced):
-            "\(layer): checking \(features)" + (announced.map { " of \($0)" } ?? "")
-        case .writing(let layer, let features, let total):
-            "\(layer): writing \(features) of \(total)"
-        case .skipped(let layer, _): "\(layer) is left out"
         }
     }
 }
