@@ -112,7 +112,10 @@ let tier2: [Target] = [
     library("EsriForms", ["CairnModel", "Geometry", "Platform"], isHot: true),
     library(
         "Dataset",
-        ["CairnModel", "Geometry", "SpatialIndex", "Platform", "GDAL", "PROJ", "SQLite", "Tables"]),
+        [
+            "CairnModel", "Expat", "Geometry", "SpatialIndex", "Platform", "GDAL", "PROJ", "SQLite",
+            "Tables",
+        ]),
 ]
 
 let tier3: [Target] = [

@@ -123,6 +123,21 @@ public enum DatasetBuilder {
             }
         }
 
+        /// Gives the datasets of a layer its style, as far as it fits them.
+        mutating func style(from first: Int, _ style: ImportedStyle?) {
+            for index in first..<staged.count {
+                guard var style else { continue }
+                let properties = staged[index].layer.properties
+                do throws(Failure) {
+                    try style.drawing?.check(properties.fields, properties.geometryType)
+                } catch {
+                    style.drawing = nil
+                    style.notes.append("it does not fit the layer: \(error.message)")
+                }
+                staged[index].layer.style = style
+            }
+        }
+
         /// The datasets with unique names, and with a note on failed parts beside the first.
         func named() -> [StagedDataset] {
             var names = LayerNames()
@@ -161,8 +176,13 @@ public enum DatasetBuilder {
         for index in taken {
             let name = source.layers[index].name
             do {
+                let before = found.staged.count
                 let reason = try build(
                     source, typing, choices, index, staging, &found, progress)
+                if choices.options.takesStyles {
+                    let styles = StyleSource(file: file, hasOneLayer: source.layers.count == 1)
+                    found.style(from: before, styles.style(of: name))
+                }
                 guard let reason else { continue }
                 found.reasons.append("layer '\(name)': \(reason)")
                 progress(.skipped(layer: name, reason: reason))

@@ -20,6 +20,8 @@ public struct ImportOptions: Hashable, Sendable {
     public var layers: [String] = []
     /// Object ids by a key; nil for those of the source.
     public var keys: KeyedIDs?
+    /// Whether styles that come with the source are read.
+    public var takesStyles = true
 
     /// Chooses nothing.
     public init() {}

@@ -23,6 +23,8 @@ public struct ImportedLayer: Hashable, Sendable, Codable {
     public var notes: [String]
     /// Where it came from.
     public var provenance: LayerProvenance
+    /// The style that came with it; nil for none.
+    public var style: ImportedStyle?
 }
 
 /// A feature that an import left out.

@@ -31,6 +31,7 @@ struct ImportCommand: SiteCommand {
     @Option(help: "The map.", completion: .maps, transform: Reading.mapName) var map: MapName?
     @Option(help: "The group the layers go into; the top level otherwise.") var into: String?
     @Option(help: "The layer's name, when there is one layer to import.") var name: String?
+    @Flag(help: "Leave styles that come with the source.") var noStyle = false
     @Option(help: "MAP/LAYER, the layer that gets the source's data.") var replace: String?
     @Option(
         help: "With --replace: the column by which rows keep the object ids of features.")
@@ -55,6 +56,8 @@ struct ImportCommand: SiteCommand {
         var notes: [String]
         /// Where it came from; absent for a raster.
         var source: LayerProvenance?
+        /// The style that came with it; absent for none.
+        var style: ImportedStyle?
         var loadStatus: LoadStatus
         var loadError: Failure?
     }
@@ -73,7 +76,8 @@ struct ImportCommand: SiteCommand {
     }
 
     func perform(_ session: Session) async throws {
-        let options = try choices.options()
+        var options = try choices.options()
+        options.takesStyles = !noStyle && replace == nil
         if let replace {
             let replacing = LayerReplacing(
                 target: replace, path: paths[0], options: options, key: key,
@@ -137,6 +141,12 @@ struct ImportCommand: SiteCommand {
         var lines: [Line] = []
         for (index, result) in added.sorted(by: { $0.0 < $1.0 }) {
             let layer = try await session.loaded(result, map)
+            if case .features(let features) = imported[index].layer,
+                let drawing = features.style?.drawing, let id = result.layer
+            {
+                _ = try await session.client().command(
+                    map: map, .setDrawing(layer: id, drawing: drawing), actor: Session.actor)
+            }
             let line = line(imported[index], map, free[index], result, layer)
             try show(line, session)
             lines.append(line)
@@ -158,7 +168,8 @@ struct ImportCommand: SiteCommand {
             geometryType: features?.properties.geometryType,
             featureCount: features?.featureCount ?? 0,
             rejectedCount: features?.rejectedCount ?? 0, rejected: features?.rejected ?? [],
-            notes: item.layer.notes, source: features?.provenance, loadStatus: layer.loadStatus,
+            notes: item.layer.notes, source: features?.provenance,
+            style: features?.style, loadStatus: layer.loadStatus,
             loadError: layer.loadError)
     }
 
@@ -171,6 +182,11 @@ struct ImportCommand: SiteCommand {
         if line.rejectedCount > 0 { text += ", \(line.rejectedCount) rejected" }
         var lines = [text]
         if let source = line.source { lines.append("  \(source.text)") }
+        if let style = line.style {
+            let outcome = style.drawing == nil ? "nothing is understood" : "drawn by it"
+            lines.append("  style from '\(style.origin)': \(outcome)")
+            lines += style.notes.map { "  style: \($0)" }
+        }
         lines += line.rejected.prefix(5).map { "  rejected \($0.sourceID): \($0.reason)" }
         if line.rejectedCount > 5 { lines.append("  … (--json shows the first 100)") }
         lines += line.notes.map { "  \($0)" }

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+import CairnModel
+import Expat
+import FoundationEssentials
+import GDAL
+import Platform
+import SQLite
+
+/// The styles that come with a source: in its tables, beside its file, or in the file itself.
+struct StyleSource {
+    private static let byteBound = 16 << 20
+
+    let file: SourceFile
+    /// Whether the source has one layer, which the files beside it are for.
+    let hasOneLayer: Bool
+
+    /// The style of a layer; nil where there is none. What cannot be read is a note.
+    func style(of layer: String) -> ImportedStyle? {
+        if let style = inDatabase(layer) { return style }
+        guard hasOneLayer, FileSystem.kind(of: file.path) == .file else { return nil }
+        return beside() ?? inside()
+    }
+
+    // MARK: GeoPackage
+
+    private func inDatabase(_ layer: String) -> ImportedStyle? {
+        guard SourceExamination.beginning(of: file.path).starts(with: Array("SQLite format".utf8))
+        else { return nil }
+        let row: (qml: String, sld: String)?
+        do throws(SQLiteError) {
+            let connection = try Connection(path: file.path, mode: .read)
+            try connection.execute("PRAGMA trusted_schema = OFF")
+            var query = try connection.prepare(
+                """
+                SELECT coalesce(styleQML, ''), coalesce(styleSLD, '') FROM layer_styles
+                WHERE f_table_name = ?1 COLLATE NOCASE
+                ORDER BY coalesce(useAsDefault, 0) DESC LIMIT 1
+                """)
+            try query.bind(1, layer)
+            row = try query.step() ? (query.text(0), query.text(1)) : nil
+        } catch {
+            // Most databases have no such table.
+            return nil
+        }
+        guard let row else { return nil }
+        if !row.qml.isEmpty { return Self.read(Array(row.qml.utf8), from: "layer_styles") }
+        return row.sld.isEmpty ? nil : Self.read(Array(row.sld.utf8), from: "layer_styles")
+    }
+
+    // MARK: Files
+
+    private func beside() -> ImportedStyle? {
+        let (directory, name) = FileName.split(file.path)
+        let stem = FileName.stem(name).lowercased()
+        let names = ((try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? [])
+            .filter { $0 != name && FileName.stem($0).lowercased() == stem }.sorted()
+        for ending in ["qml", "sld", "json"] {
+            guard let found = names.first(where: { FileName.ending($0) == ending }),
+                let bytes = Self.bytes(directory + "/" + found)
+            else { continue }
+            if ending != "json" { return Self.read(bytes, from: found) }
+            if let style = Self.esri(bytes, from: found) { return style }
+        }
+        return nil
+    }
+
+    /// The member `drawingInfo` of a document of JSON.
+    private func inside() -> ImportedStyle? {
+        guard JSONSource.isJSON(SourceExamination.beginning(of: file.path)),
+            let bytes = Self.bytes(file.path)
+        else { return nil }
+        return Self.esri(bytes, from: "drawingInfo")
+    }
+
+    private static func bytes(_ path: String) -> [UInt8]? {
+        guard let file = try? MappedFile(path: path), file.byteCount <= byteBound else {
+            return nil
+        }
+        return file.copy(0..<file.byteCount)
+    }
+
+    // MARK: Forms
+
+    /// A QML document or an SLD one.
+    static func read(_ bytes: [UInt8], from origin: String) -> ImportedStyle {
+        do throws(XMLError) {
+            let document = try XMLReader.read(bytes)
+            return document.name == "qgis"
+                ? QGISStyle(document).rules.style(from: origin)
+                : SLDStyle(document).rules.style(from: origin)
+        } catch {
+            return ImportedStyle(
+                origin: origin, drawing: nil, notes: ["it cannot be read: \(error.description)"])
+        }
+    }
+
+    private static func esri(_ bytes: [UInt8], from origin: String) -> ImportedStyle? {
+        struct Presence: Decodable { var drawingInfo: JSONValue? }
+        struct Metadata: Decodable { var drawingInfo: LayerDrawing }
+        let data = Data(bytes)
+        guard (try? CairnJSON.decode(Presence.self, from: data))?.drawingInfo != nil else {
+            return nil
+        }
+        do throws(Failure) {
+            let drawing = try CairnJSON.decode(Metadata.self, from: data).drawingInfo
+            return ImportedStyle(origin: origin, drawing: drawing, notes: [])
+        } catch {
+            return ImportedStyle(
+                origin: origin, drawing: nil, notes: ["it is not understood: \(error.message)"])
+        }
+    }
+}
