@@ -40,6 +40,7 @@ import Testing
             try LocatorDeleted.decode(event)
         case "locator": try LocatorPublished.decode(event)
         case "site": try SiteEvent(event).payload
+        case "refresh": try RefreshEvent(event).payload
         default: throw Failure(.newerVersion, "no reader for \(event.type)")
         }
     }

@@ -23,8 +23,7 @@ package struct CairnCommand: AsyncParsableCommand {
         version: version,
         subcommands: [
             UpCommand.self, DownCommand.self, StatusCommand.self, MetricsCommand.self,
-            ConfigCommands.self,
-            ImportCommand.self,
+            ConfigCommands.self, ImportCommand.self, RefreshCommands.self,
             MapCommands.self, CredentialCommands.self, UserCommands.self, AuditCommands.self,
             IdentifyCommand.self, GeocodeCommand.self, SuggestCommand.self, ReverseCommand.self,
             LocatorCommands.self, JobCommands.self, LogCommands.self,

@@ -161,7 +161,13 @@ struct UpCommand: SiteCommand {
             await processes.untilEnded()
             throw error
         }
+        let schedule = RefreshSchedule(session: session, program: program) {
+            processes.isStopping
+        }
+        let refreshing = Task { await schedule.run() }
         await processes.untilEnded()
+        refreshing.cancel()
+        await refreshing.value
         lock.release(removingFile: true)
     }
 }

@@ -17,6 +17,9 @@ extension RecordedEvent {
             return "locator '\(deleted.name)' deleted"
         }
         if let event = try? SiteEvent(self.event) { return event.summary }
+        if stream.category == "refresh", let event = try? RefreshEvent(self.event) {
+            return event.summary
+        }
         return event.type
     }
 }
@@ -46,6 +49,22 @@ extension SiteAccessChanged {
         case .password: "user '\(subject)' has another password"
         case .permissions: "'\(subject)' may \(allowed ?? "nothing")"
         case .quota: "quota of \(subject) changed"
+        }
+    }
+}
+
+extension RefreshEvent {
+    /// The event in a few words.
+    package var summary: String {
+        switch self {
+        case .added(let event):
+            "refresh '\(event.refresh.name)' of layer \(event.refresh.layer) of map "
+                + "\(event.refresh.map) added"
+        case .removed(let event): "refresh '\(event.name)' removed"
+        case .succeeded(let event):
+            "refresh '\(event.name)': \(event.added) added, \(event.changed) changed, "
+                + "\(event.removed) removed"
+        case .failed(let event): "refresh '\(event.name)' failed: \(event.error.message)"
         }
     }
 }

@@ -112,6 +112,26 @@ struct SourceExamination {
         }
     }
 
+    /// The default style of a table in a GeoPackage, QML and SLD, each empty for none; nil without
+    /// a row for the table in `layer_styles`.
+    static func style(ofTable table: String, at path: String) -> (qml: String, sld: String)? {
+        do throws(SQLiteError) {
+            let connection = try Connection(path: path, mode: .read)
+            try connection.execute("PRAGMA trusted_schema = OFF")
+            var row = try connection.prepare(
+                """
+                SELECT coalesce(styleQML, ''), coalesce(styleSLD, '') FROM layer_styles
+                WHERE f_table_name = ?1 COLLATE NOCASE
+                ORDER BY coalesce(useAsDefault, 0) DESC LIMIT 1
+                """)
+            try row.bind(1, table)
+            return try row.step() ? (row.text(0), row.text(1)) : nil
+        } catch {
+            // Most databases have no such table.
+            return nil
+        }
+    }
+
     // MARK: XML
 
     /// Encodings in which markup is written with the bytes of ASCII.

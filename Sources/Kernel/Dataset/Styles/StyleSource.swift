@@ -6,7 +6,6 @@ import Expat
 import FoundationEssentials
 import GDAL
 import Platform
-import SQLite
 
 /// The styles that come with a source: in its tables, beside its file, or in the file itself.
 struct StyleSource {
@@ -16,7 +15,9 @@ struct StyleSource {
     /// Whether the source has one layer, which the files beside it are for.
     let hasOneLayer: Bool
 
-    /// The style of a layer; nil where there is none. What cannot be read is a note.
+    /// The style of a layer; nil where there is none.
+    ///
+    /// What cannot be read is a note.
     func style(of layer: String) -> ImportedStyle? {
         if let style = inDatabase(layer) { return style }
         guard hasOneLayer, FileSystem.kind(of: file.path) == .file else { return nil }
@@ -28,23 +29,7 @@ struct StyleSource {
     private func inDatabase(_ layer: String) -> ImportedStyle? {
         guard SourceExamination.beginning(of: file.path).starts(with: Array("SQLite format".utf8))
         else { return nil }
-        let row: (qml: String, sld: String)?
-        do throws(SQLiteError) {
-            let connection = try Connection(path: file.path, mode: .read)
-            try connection.execute("PRAGMA trusted_schema = OFF")
-            var query = try connection.prepare(
-                """
-                SELECT coalesce(styleQML, ''), coalesce(styleSLD, '') FROM layer_styles
-                WHERE f_table_name = ?1 COLLATE NOCASE
-                ORDER BY coalesce(useAsDefault, 0) DESC LIMIT 1
-                """)
-            try query.bind(1, layer)
-            row = try query.step() ? (query.text(0), query.text(1)) : nil
-        } catch {
-            // Most databases have no such table.
-            return nil
-        }
-        guard let row else { return nil }
+        guard let row = SourceExamination.style(ofTable: layer, at: file.path) else { return nil }
         if !row.qml.isEmpty { return Self.read(Array(row.qml.utf8), from: "layer_styles") }
         return row.sld.isEmpty ? nil : Self.read(Array(row.sld.utf8), from: "layer_styles")
     }

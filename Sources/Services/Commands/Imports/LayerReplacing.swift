@@ -21,6 +21,8 @@ struct LayerReplacing {
     var isDryRun = false
     /// Whether more than half of the features may go.
     var allowsShrink = true
+    /// The actor of the event.
+    var actor = Session.actor
 
     /// What a replacement did, or would do.
     struct Outcome: Encodable {
@@ -54,7 +56,7 @@ struct LayerReplacing {
         ).run()
         let new = try chosen(imported, for: layer)
         let dry = try await session.client().command(
-            map: map, request(new, layer, isDryRun: true), actor: Session.actor)
+            map: map, request(new, layer, isDryRun: true), actor: actor)
         let report = dry.replacement ?? ReplacementReport(carried: [], conflicts: [], notes: [])
         let dataset = try Dataset(path: session.site.datasetPath(new.dataset))
         let difference = try DatasetDifference(
@@ -71,7 +73,7 @@ struct LayerReplacing {
         try checkShrink(difference)
         if !report.conflicts.isEmpty, !dropsEdits { try show(outcome) }
         let result = try await session.client().command(
-            map: map, request(new, layer, isDryRun: false), actor: Session.actor)
+            map: map, request(new, layer, isDryRun: false), actor: actor)
         let isChanged = result.sequence > dry.sequence
         outcome.sequence = isChanged ? result.sequence : nil
         outcome.edits = result.replacement ?? report

@@ -12,6 +12,14 @@ public enum FileSystem {
         return unsafe stat(path, &status) == 0 ? Int64(status.st_size) : nil
     }
 
+    /// The last change of a file's content, in microseconds since 1970; nil when absent or
+    /// inaccessible.
+    public static func modified(_ path: String) -> Int64? {
+        var status = stat()
+        guard unsafe stat(path, &status) == 0 else { return nil }
+        return Int64(status.st_mtim.tv_sec) * 1_000_000 + Int64(status.st_mtim.tv_nsec) / 1_000
+    }
+
     /// Replaces a file by one with these bytes: readers find the one or the other, whole.
     ///
     /// Not synced: for what may be lost with the machine.
