@@ -61,6 +61,7 @@ import Testing
         case "map": check(try MapEvent(event).payload)
         case "job": check(try JobEvent(event).payload)
         case "site": check(try SiteEvent(event).payload)
+        case "refresh": check(try RefreshEvent(event).payload)
         case "locator" where event.type == LocatorDeleted.eventType:
             check(try LocatorDeleted.decode(event))
         default: check(try LocatorPublished.decode(event))

@@ -216,6 +216,7 @@ import Testing
         case "map": try check(try MapEvent(event).payload)
         case "job": try check(try JobEvent(event).payload)
         case "site": try check(try SiteEvent(event).payload)
+        case "refresh": try check(try RefreshEvent(event).payload)
         case "locator" where event.type == LocatorDeleted.eventType:
             try check(try LocatorDeleted.decode(event))
         default: try check(try LocatorPublished.decode(event))
