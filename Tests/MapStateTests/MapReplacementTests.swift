@@ -24,6 +24,7 @@ import Testing
         func nextID() -> Int64 { (features.keys.max() ?? 0) + 1 }
         func feature(_ id: Int64) -> EditedFeature? { features[id] }
         func projected(_ shape: Shape, from reference: SpatialReference) -> Shape { shape }
+        func checkPlace(of shape: Shape, orIn extent: Envelope?) {}
     }
 
     private static func feature(_ id: Int64, _ name: String, x: Double) -> EditedFeature {
