@@ -85,7 +85,7 @@ struct AuditShow: SiteCommand {
         let line = AuditLine(entry)
         if output.isJSON { return try output.record(line) }
         let words = [
-            "\(line.at)", line.user ?? (entry.isRedacted ? "redacted" : "anonymous"),
+            line.at.displayText, line.user ?? (entry.isRedacted ? "redacted" : "anonymous"),
             line.address ?? "-", line.operation, line.map ?? "-",
             line.sequence.map { "at \($0)" } ?? "-", line.questionText, line.shownText,
         ]

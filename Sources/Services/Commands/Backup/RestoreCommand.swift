@@ -104,7 +104,7 @@ struct RestoreCommand: AsyncParsableCommand {
         } else {
             try output.line(
                 "\(target) has \(manifest.head) events and \(manifest.files.count) files of "
-                    + "\(manifest.byteCount.byteText), as of \(manifest.madeAt)")
+                    + "\(manifest.byteCount.byteText), as of \(manifest.madeAt.displayText)")
         }
         if site.isClosed {
             Output.diagnose(
@@ -168,7 +168,7 @@ struct DrillRestore: AsyncParsableCommand {
                     hasAccessRules: manifest.hasAccessRules, hasSecrets: manifest.hasSecrets))
         }
         try output.line(
-            "the backup of \(manifest.madeAt) is whole: \(manifest.head) events lead to state "
+            "the backup of \(manifest.madeAt.displayText) is whole: \(manifest.head) events lead to state "
                 + "\(manifest.stateHash.hash), \(manifest.files.count) files have their hashes, "
                 + "\(count) datasets, rasters and locators open")
     }
