@@ -62,6 +62,33 @@ import Testing
         #expect(listed.output.contains("wrong: '1 rue du moulin aiglemont' -> "))
     }
 
+    @Test func `a deleted locator is gone, its past stays until its file is swept`() async throws {
+        guard Programs.areBuilt(["cairn", "cairn-logd", "cairn-mapstate"]) else { return }
+        let site = try SmallSite()
+        defer { site.remove() }
+        let table = site.folder + "/bano-08.csv"
+        try Self.table.write(toFile: table, atomically: true, encoding: .utf8)
+        try #require(try await run(site, "locator", "build", "World", table).status == 0)
+        let found = try await run(site, "geocode", "3 rue du moulin aiglemont")
+        #expect(found.status == 0 && found.output.contains("3 Rue du Moulin"), "\(found)")
+        #expect(found.errors.contains("answered from its files"))
+
+        let near = try await run(site, "locator", "delete", "Wordl")
+        #expect(near.status == 1 && near.errors.contains("did you mean 'World'?"), "\(near)")
+        let deleted = try await run(site, "locator", "delete", "world", "--json")
+        #expect(deleted.status == 0, "\(deleted.errors)")
+        #expect(deleted.objects.first?["name"] as? String == "World")
+
+        let gone = try await run(site, "geocode", "3 rue du moulin aiglemont")
+        #expect(gone.status == 1 && gone.errors.contains("has no locator 'World'"), "\(gone)")
+        #expect(try await run(site, "locator", "list", "--json").objects.isEmpty)
+        #expect(try await run(site, "locator", "list", "--at", "1", "--json").objects.count == 1)
+        let again = try await run(site, "locator", "delete", "World")
+        #expect(again.status == 1)
+        try #require(try await run(site, "locator", "build", "World", table).status == 0)
+        #expect(try await run(site, "locator", "list", "--json").objects.count == 1)
+    }
+
     @Test func `a dataset of the site is a source`() async throws {
         guard Programs.areBuilt(["cairn", "cairn-logd", "cairn-mapstate"]) else { return }
         let site = try SmallSite()

@@ -50,7 +50,7 @@ struct GeocodeCommand: ReadingCommand {
             if let file = try await session.locator(locator) {
                 try file.geocode(request)
             } else {
-                try await session.client().ask(.geocode, request)
+                try await session.asking(locator) { try await $0.ask(.geocode, request) }
             }
         try session.show(answer.candidates, isStale: answer.isStale)
         if explain, !session.output.isJSON {
@@ -115,7 +115,7 @@ struct SuggestCommand: ReadingCommand {
             if let file = try await session.locator(locator) {
                 try file.suggest(request)
             } else {
-                try await session.client().ask(.suggest, request)
+                try await session.asking(locator) { try await $0.ask(.suggest, request) }
             }
         for suggestion in answer.suggestions {
             if session.output.isJSON {
@@ -158,7 +158,7 @@ struct ReverseCommand: ReadingCommand {
             if let file = try await session.locator(locator) {
                 try file.reverse(request)
             } else {
-                try await session.client().ask(.reverse, request)
+                try await session.asking(locator) { try await $0.ask(.reverse, request) }
             }
         guard let candidate = answer.candidate else {
             throw Failure(
@@ -223,6 +223,18 @@ extension Session {
             throw Failure.noLocator(name, among: maps.locatorNames)
         }
         return try Locator(path: site.locatorPath(published.locator), id: published.locator)
+    }
+
+    /// Asks a worker; an unknown locator is answered by the nearest one there is.
+    fileprivate func asking<Answer>(
+        _ locator: String, _ ask: (CairnClient) async throws -> Answer
+    ) async throws -> Answer {
+        do { return try await ask(client()) } catch let failure as Failure {
+            guard failure.code == .notFound, let maps = try? await maps(),
+                maps.locator(named: locator) == nil, !maps.locatorNames.isEmpty
+            else { throw failure }
+            throw Failure.noLocator(locator, among: maps.locatorNames)
+        }
     }
 
     /// Warns, in text output, that the log was unreachable.

@@ -51,6 +51,9 @@ struct JobSubmit: SiteCommand {
             """
     ) var id: String?
     @Flag(help: "Wait for its end, as 'job watch' does.") var watch = false
+    @Option(
+        help: "With --watch: stop watching after so many seconds.", transform: Reading.timeLimit)
+    var timeout: Duration?
 
     func validate() throws {
         guard priority.map({ JobPriority(rawValue: $0) != nil }) ?? true else {
@@ -77,7 +80,8 @@ struct JobSubmit: SiteCommand {
         ticket.submission = nil
         try file?.write(ticket)
         if watch {
-            try await JobWatching(session: session, ticket: ticket, until: 100, file: file).run()
+            try await JobWatching(session: session, ticket: ticket, until: 100, file: file)
+                .run(within: timeout)
         } else if session.output.isJSON {
             try session.output.record(JobLine(job: job))
         } else {

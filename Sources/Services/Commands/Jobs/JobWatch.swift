@@ -42,14 +42,7 @@ struct JobWatch: SiteCommand {
     }
 
     func perform(_ session: Session) async throws {
-        let watching = try await watching(session)
-        guard try await Session.until(timeout, { try await watching.run() }) else {
-            let seconds = (timeout ?? .zero) / .seconds(1)
-            throw Failure(
-                .timedOut,
-                "job \(watching.ticket.jobID) has not ended within "
-                    + "\(seconds.displayText(decimals: 3)) s")
-        }
+        try await watching(session).run(within: timeout)
     }
 
     private func watching(_ session: Session) async throws -> JobWatching {
@@ -75,7 +68,17 @@ struct JobWatching {
     /// Whether JSON lines include the ticket.
     var showsTicket = false
 
-    func run() async throws {
+    /// Shows the job until its end; throws `Failure` (`timedOut`) where a time limit ends before.
+    func run(within limit: Duration?) async throws {
+        guard try await Session.until(limit, { try await run() }) else {
+            let seconds = (limit ?? .zero) / .seconds(1)
+            throw Failure(
+                .timedOut,
+                "job \(ticket.jobID) has not ended within \(seconds.displayText(decimals: 3)) s")
+        }
+    }
+
+    private func run() async throws {
         guard ticket.site == session.site.identity.siteID else {
             throw Failure(
                 .conflict,

@@ -21,7 +21,10 @@ struct WhyCommand: ReadingCommand {
             """)
 
     @OptionGroup var common: CommonOptions
-    @Argument(help: "A job, MAP, MAP/LAYER, MAP/LAYER/ID, or a sequence number.")
+    @Argument(
+        help: """
+            A job, as 'job show' takes it, MAP, MAP/LAYER, MAP/LAYER/ID, or a sequence number.
+            """)
     var what: String
     @Option(help: "As of this sequence number or time.", transform: Reading.asOf) var at: AsOf?
 
@@ -74,6 +77,9 @@ struct WhyCommand: ReadingCommand {
             let page = try await session.readableLog().read(
                 ReadRequest(after: 0, limit: 1, stream: stream))
             if !page.events.isEmpty { return (stream, position) }
+        }
+        if what.hasPrefix("j") || what == "last", let job = try? NamedJob.read(what) {
+            return (.job(try await job.id(session)), position)
         }
         return (
             .map(
