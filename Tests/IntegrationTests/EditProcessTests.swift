@@ -83,7 +83,7 @@ import Testing
 
         let features = [
             square(edge - 1, 0, "edge"), square(edge + 10, 0, "beyond"), square(3, -3e7, "south"),
-            #"{"attributes":{"name":"odd"},"geometry":{"rings":[[[1e400,0],[1,1],[1,0],[1e400,0]]]}}"#,
+            #"{"attributes":{"name":"odd"},"geometry":{"rings":[[["NaN",0],[1,1],[1,0],["NaN",0]]]}}"#,
         ]
         let form = "rollbackOnFailure=false&features=[" + features.joined(separator: ",") + "]"
         let results = try #require(try await edit(site, "addFeatures", form).addResults)

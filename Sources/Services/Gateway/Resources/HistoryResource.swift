@@ -25,17 +25,25 @@ enum HistoryResource {
     /// A change of a map.
     struct MapChange: Encodable {
         var event: Event
-        /// Number of features that it changed, where it is an edit.
+        /// Number of features that it changed, where it is an edit or an undo of edits.
         var featureCount: Int?
         /// The layers of these.
         var layers: [LayerID]?
 
         init(_ record: RecordedEvent) {
             event = Event(record)
-            guard case .featuresEdited(let edited)? = try? MapEvent(record.event) else { return }
-            layers = edited.layers.map(\.layer)
-            featureCount = edited.layers.reduce(0) {
-                $0 + $1.added.count + $1.changed.count + $1.deleted.count
+            switch try? MapEvent(record.event) {
+            case .featuresEdited(let edited)?:
+                layers = edited.layers.map(\.layer)
+                featureCount = edited.layers.reduce(0) {
+                    $0 + $1.added.count + $1.changed.count + $1.deleted.count
+                }
+            case .restored(let restored)?:
+                let edited = restored.layers.filter { $0.features?.isEmpty == false }
+                guard !edited.isEmpty else { return }
+                layers = edited.map(\.layer)
+                featureCount = edited.reduce(0) { $0 + ($1.features?.count ?? 0) }
+            default: break
             }
         }
     }
