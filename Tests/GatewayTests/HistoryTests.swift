@@ -167,6 +167,10 @@ extension XMLElement {
         #expect(page.all("td").map(\.text).contains("wrong"))
         let missing = await edited.ask("MapServer/identify/compare?f=json&first=5&" + place).text
         #expect(missing.contains("'second'"), "\(missing)")
+        let ahead = await edited.ask(
+            "MapServer/identify/compare?f=json&first=5&second=9999&" + place
+        ).text
+        #expect(ahead.contains("a sequence number up to 42"), "\(ahead)")
     }
 
     @Test

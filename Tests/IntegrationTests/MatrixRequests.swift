@@ -240,7 +240,7 @@ struct MatrixSubject: Sendable {
             return [
                 MatrixRequest(
                     mapServer + "/identify/compare",
-                    [("first", "1", "2"), ("second", "9999", "8888")] + Self.identify)
+                    [("first", "20", "2"), ("second", "30", "8888")] + Self.identify, isBrief: true)
             ]
         case "featuresUndo":
             return [

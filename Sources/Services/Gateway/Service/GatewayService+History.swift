@@ -73,7 +73,14 @@ extension GatewayService {
         var positions: [Int64] = []
         for parameter in [Known.first, Known.second] {
             let moment = try HistoryResource.moment(parameters, parameter)
-            positions.append(try await backend.position(of: moment, within: remaining()))
+            let position = try await backend.position(of: moment, within: remaining())
+            let present = try await backend.presentSequence()
+            // A worker would wait for it.
+            guard position <= present else {
+                throw Parameters.unexpected(
+                    parameter.name, "\(position)", "a sequence number up to \(present)")
+            }
+            positions.append(position)
         }
         positions.sort()
         let (first, second) = (positions[0], positions[1])
