@@ -239,7 +239,7 @@ let tier5: [Target] = [
             "CairnClient", "CairnModel", "Dataset", "EventLog", "Expression", "GEOS", "Geometry",
             "ICU", "JobKinds", "Jobs",
             "Locator", "LocatorSources", "MapState", "PROJ", "Platform", "Recording",
-            "Replay", "Settings", "Site", "Tables", "Terminal", arguments,
+            "Remote", "Replay", "Settings", "Site", "Tables", "Terminal", arguments,
         ]),
 ]
 

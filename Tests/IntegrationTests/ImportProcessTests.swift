@@ -147,6 +147,44 @@ import Testing
         _ = try await site.run("down")
     }
 
+    @Test func `a URL is fetched with permission, and its secret is nowhere`() async throws {
+        guard Programs.areBuilt() else { return }
+        let site = try await SmallSite.imported()
+        defer { site.remove() }
+        let server = try PlayedServer()
+        let url = server.url + "/points/towns?names=a,b,c"
+        let secret = try await site.run("credential set city", input: "geheim\n")
+        try #require(secret.status == 0, "\(secret.errors)")
+
+        let refused = try await site.run("import \(url) --map Small")
+        #expect(refused.status == 1 && refused.errors.contains("'--allow-network' permits"))
+        #expect(try server.log().isEmpty)
+        let open = try await site.run("import \(url) --map Small --allow-network")
+        #expect(open.status == 1)
+        let inside = try await site.run(
+            "import \(url)&token=geheim --map Small --allow-network")
+        #expect(inside.status == 1 && inside.errors.contains("expected no secret in a URL"))
+
+        let imported = try await lines(
+            site, "import \(url) --map Small --allow-network --credential city")
+        #expect(imported.first?["featureCount"] as? Int == 3)
+        #expect(imported.first?["name"] as? String == "towns")
+        let source = try #require(imported.first?["source"] as? [String: Any])
+        #expect(source["part"] as? String == url)
+
+        let port = try Loopback.freePort()
+        try #require(try await site.run("up --detach --port \(port)").status == 0)
+        let next = server.url + "/points/towns?names=a,b,c,d"
+        #expect(try await site.run("refresh add towns Small/towns \(next)").status == 1)
+        _ = try await lines(
+            site, "refresh add towns Small/towns \(next) --allow-network --credential city")
+        let outcome = try await lines(site, "refresh run towns")
+        #expect(outcome.first?["sequence"] is Int)
+        let events = try await site.run("log tail --count 1000 --json")
+        #expect(events.output.contains("refresh.succeeded") && !events.output.contains("geheim"))
+        _ = try await site.run("down")
+    }
+
     private func name(_ site: SmallSite, _ x: Int) async throws -> String? {
         let answer = try await lines(
             site, "identify --map Small --point \(x),1 --tolerance 0 --layers all:0")

@@ -179,6 +179,10 @@ public final class PlayedServer: @unchecked Sendable {
                 answer = getattr(self, "play_" + path.strip("/").split("/")[0].replace("-", "_"), None)
                 if answer is None: return self.send("nothing here", "text/plain", 404)
                 answer(path, q, form)
+            def play_points(self, path, q, form):
+                if self.headers.get("Authorization") != "Bearer geheim": return self.send("no", "text/plain", 401)
+                features = [{"type": "Feature", "properties": {"name": name}, "geometry": {"type": "Point", "coordinates": [2 + i, 2]}} for i, name in enumerate(q["names"].split(","))]
+                return self.send(json.dumps({"type": "FeatureCollection", "features": features}), "application/geo+json")
             def play_arcgis(self, path, q, form):
                 guarded = "guarded" in path
                 if guarded and form.get("token") != "geheim":

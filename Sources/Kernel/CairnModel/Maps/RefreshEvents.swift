@@ -32,7 +32,7 @@ public struct RefreshDefinition: Hashable, Sendable, Codable {
     public var map: MapName
     /// The layer whose data are replaced.
     public var layer: LayerID
-    /// The absolute path of the source.
+    /// The absolute path of the source, or its URL.
     public var source: String
     /// The column by which rows keep their object ids; absent for the source's ids.
     public var key: String?
@@ -44,6 +44,10 @@ public struct RefreshDefinition: Hashable, Sendable, Codable {
     public var allowsShrink: Bool?
     /// `true` where edits that conflict give way; absent otherwise.
     public var dropsEdits: Bool?
+    /// `true` where the source may be fetched from another server; absent otherwise.
+    public var allowsNetwork: Bool?
+    /// The name of the credential for that server; absent for none.
+    public var credential: String?
     /// What counts before the statements of the source; absent for nothing.
     public var choices: Choices?
 

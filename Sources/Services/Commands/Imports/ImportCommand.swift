@@ -25,8 +25,10 @@ struct ImportCommand: SiteCommand {
 
     @OptionGroup var common: CommonOptions
     @OptionGroup var choices: ImportChoiceOptions
+    @OptionGroup var network: NetworkOptions
     @Argument(
-        help: "Files, or directories: every data set below them.", completion: .file())
+        help: "Files, directories (every data set below them), or URLs with --allow-network.",
+        completion: .file())
     var paths: [String]
     @Option(help: "The map.", completion: .maps, transform: Reading.mapName) var map: MapName?
     @Option(help: "The group the layers go into; the top level otherwise.") var into: String?
@@ -81,7 +83,7 @@ struct ImportCommand: SiteCommand {
         if let replace {
             let replacing = LayerReplacing(
                 target: replace, path: paths[0], options: options, key: key,
-                dropsEdits: dropEdits, isDryRun: dryRun)
+                access: network.access, dropsEdits: dropEdits, isDryRun: dryRun)
             try await session.withProcesses([.log, .mapstate]) {
                 _ = try await replacing.run(session) { outcome in
                     if session.output.isJSON { return try session.output.record(outcome) }
@@ -96,7 +98,7 @@ struct ImportCommand: SiteCommand {
         for path in paths {
             do throws(Failure) {
                 let layers = try await Importing(
-                    path: path, options: options, into: session.site
+                    path: path, options: options, access: network.access, into: session.site
                 ).run()
                 imported += layers.map { (path, $0) }
             } catch {

@@ -57,46 +57,75 @@ enum ImportedSource: Sendable {
 struct Importing {
     let path: String
     let options: ImportOptions
+    /// Permission to fetch a source from another server; nil for none.
+    let access: RemoteSource.Access?
     let site: Site
 
-    init(path: String, options: ImportOptions = ImportOptions(), into site: Site) {
+    init(
+        path: String, options: ImportOptions = ImportOptions(),
+        access: RemoteSource.Access? = nil, into site: Site
+    ) {
         self.path = path
         self.options = options
+        self.access = access
         self.site = site
     }
 
-    /// The layers of a file, or of all data sets and rasters in a directory.
+    /// The layers of a file, of all data sets and rasters in a directory, or of a file on another
+    /// server.
     func run() async throws(Failure) -> [ImportedSource] {
-        let (path, options, site) = (path, options, site)
+        let (path, options, access, site) = (path, options, access, site)
         let result: Result<[ImportedSource], Failure> = await OwnThread.run("import") {
             () throws(Failure) in
-            if RasterImport.recognises(path) {
-                return [
-                    .raster(try RasterImport.importFile(path: path, into: site.rastersDirectory))
-                ]
+            guard let remote = RemoteSource(path) else {
+                return try Self.sources(path, options, site)
             }
-            let rasters = try RasterFiles(below: path).paths
-            var found: [ImportedSource] = []
+            let staging = try StagingDirectory(in: site.datasetsDirectory)
+            let file = try remote.fetch(access, site, into: staging.path)
             do throws(Failure) {
-                found = try Self.features(path, options, site)
-            } catch {
-                let isEmpty = [.invalidParameter, .unreadable].contains(error.code)
-                guard !rasters.isEmpty, options == ImportOptions(), isEmpty else { throw error }
-            }
-            for raster in rasters {
-                do throws(Failure) {
-                    found.append(
-                        .raster(
-                            try RasterImport.importFile(
-                                path: raster, into: site.rastersDirectory)))
-                } catch {
-                    guard error.code == .unreadable else { throw error }
-                    Output.diagnose("'\(raster)' is left out: \(error.message)")
+                return try Self.sources(file, options, site).map { source in
+                    guard case .features(var layer) = source, layer.provenance.part == file else {
+                        return source
+                    }
+                    layer.provenance.part = path
+                    return .features(layer)
                 }
+            } catch {
+                throw Failure(
+                    error.code, error.message.replacing(file, with: path), details: error.details)
             }
-            return found
         }
         return try result.get()
+    }
+
+    private static func sources(
+        _ path: String, _ options: ImportOptions, _ site: Site
+    ) throws(Failure) -> [ImportedSource] {
+        if RasterImport.recognises(path) {
+            return [
+                .raster(try RasterImport.importFile(path: path, into: site.rastersDirectory))
+            ]
+        }
+        let rasters = try RasterFiles(below: path).paths
+        var found: [ImportedSource] = []
+        do throws(Failure) {
+            found = try Self.features(path, options, site)
+        } catch {
+            let isEmpty = [.invalidParameter, .unreadable].contains(error.code)
+            guard !rasters.isEmpty, options == ImportOptions(), isEmpty else { throw error }
+        }
+        for raster in rasters {
+            do throws(Failure) {
+                found.append(
+                    .raster(
+                        try RasterImport.importFile(
+                            path: raster, into: site.rastersDirectory)))
+            } catch {
+                guard error.code == .unreadable else { throw error }
+                Output.diagnose("'\(raster)' is left out: \(error.message)")
+            }
+        }
+        return found
     }
 
     private static func features(

@@ -16,6 +16,8 @@ struct LayerReplacing {
     var options: ImportOptions
     /// The column by which rows keep their object ids; nil for the source's ids.
     var key: String?
+    /// Permission to fetch the source from another server; nil for none.
+    var access: RemoteSource.Access?
     /// Whether edits that conflict with the new data give way to it.
     var dropsEdits = false
     var isDryRun = false
@@ -52,7 +54,7 @@ struct LayerReplacing {
         var options = options
         options.keys = try keys(old, layer)
         let imported = try await Importing(
-            path: path, options: options, into: session.site
+            path: path, options: options, access: access, into: session.site
         ).run()
         let new = try chosen(imported, for: layer)
         let dry = try await session.client().command(

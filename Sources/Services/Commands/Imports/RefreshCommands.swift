@@ -24,9 +24,11 @@ struct RefreshAdd: SiteCommand {
 
     @OptionGroup var common: CommonOptions
     @OptionGroup var choices: ImportChoiceOptions
+    @OptionGroup var network: NetworkOptions
     @Argument(help: "Its name: 1 to 64 letters, digits, '-' or '_'.") var name: String
     @Argument(help: "MAP/LAYER, the layer.") var target: String
-    @Argument(help: "The file or folder.", completion: .file()) var source: String
+    @Argument(help: "The file or folder, or a URL with --allow-network.", completion: .file())
+    var source: String
     @Option(help: "From one run to the next: a number and s, m, h or d.", transform: Self.seconds)
     var every: Int?
     @Flag(help: "Run when the source has changed.") var watch = false
@@ -37,6 +39,9 @@ struct RefreshAdd: SiteCommand {
     func validate() throws {
         guard every == nil || !watch else {
             throw ValidationError("Give --every or --watch.")
+        }
+        if watch, RemoteSource(source) != nil {
+            throw ValidationError("--watch is for files and folders: give --every for a URL.")
         }
     }
 
@@ -65,10 +70,7 @@ struct RefreshAdd: SiteCommand {
             throw UsageFailure(
                 "'\(name.prefix(80))': expected a name of 1 to 64 letters, digits, '-' or '_'")
         }
-        let path = FileSystem.absolute(source)
-        guard FileSystem.kind(of: path) != nil else {
-            throw Failure(.notFound, "'\(source)' does not exist")
-        }
+        let path = try path()
         _ = try choices.options()
         try await session.withProcesses([.log, .mapstate]) {
             guard try await session.refreshes().all[name] == nil else {
@@ -84,6 +86,8 @@ struct RefreshAdd: SiteCommand {
             var refresh = RefreshDefinition(
                 name: name, map: map, layer: layer.id, source: path)
             refresh.key = key
+            refresh.allowsNetwork = network.allowNetwork ? true : nil
+            refresh.credential = network.credential
             refresh.everySeconds = every
             refresh.watches = watch ? true : nil
             refresh.allowsShrink = allowShrink ? true : nil
@@ -97,6 +101,21 @@ struct RefreshAdd: SiteCommand {
             let added = try await session.refresh(named: name)
             try RefreshLine(added).write(session.output)
         }
+    }
+}
+
+extension RefreshAdd {
+    /// The source as a URL or an absolute path.
+    private func path() throws(Failure) -> String {
+        if let remote = RemoteSource(source) {
+            try remote.check(network.access)
+            return source
+        }
+        let path = FileSystem.absolute(source)
+        guard FileSystem.kind(of: path) != nil else {
+            throw Failure(.notFound, "'\(source)' does not exist")
+        }
+        return path
     }
 }
 

@@ -133,6 +133,9 @@ extension LayerReplacing {
         self.init(
             target: "\(refresh.map)/\(refresh.layer)", path: refresh.source,
             options: try refresh.choices?.options() ?? ImportOptions(), key: refresh.key)
+        if refresh.allowsNetwork == true {
+            access = RemoteSource.Access(credential: refresh.credential)
+        }
         dropsEdits = refresh.dropsEdits ?? false
         allowsShrink = refresh.allowsShrink ?? false
         actor = "refresh:\(refresh.name)"
