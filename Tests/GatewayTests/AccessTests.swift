@@ -134,7 +134,7 @@ extension GatewayService {
         ),
         (services + "/World/GeocodeServer/suggest?text=x", "suggest"),
         (services + "/World/GeocodeServer/reverseGeocode?location=1,2", "reverseGeocode"),
-        ("/pages/cairn.css", "asset"), ("/pages/login", "session"), ("/pages/logout", "session"),
+        ("/audit", "audit"), ("/pages/cairn.css", "asset"), ("/pages/login", "session"), ("/pages/logout", "session"),
         ("/ogc", "ogc"), ("/ogc/conformance", "ogc"),
         ("/ogc/api", "ogc"),
         ("/ogc/collections", "ogcCollections"), ("/ogc/other", "unknown"),
@@ -186,6 +186,7 @@ extension GatewayService {
             "anna": [],
             "reader": [
                 .init(.query), .init(.jobs), .init(.metrics), .init(.edit), .init(.history),
+                .init(.audit),
             ],
         ])
         let service = GatewayService(backend: site, access: try ruled.control())

@@ -201,17 +201,38 @@ import Testing
         var story = try Story()
         try story.name(1, "mine")
         let before = try story.layer
-        try story.replace(2, Points([1: "a", 2: "B"]))
+        try story.replace(2, Points([1: "a", 9: "B"]))
 
         try story.undoLast()
 
         var after = try story.layer
+        #expect(after.edits?.nextID == 10)
         after.edits?.sequence = before.edits?.sequence ?? 0
         #expect(after.kind == before.kind && after.properties == before.properties)
         #expect(try story.names == [1: "mine", 2: "b", 3: "c", 4: "d"])
         // The edit is still known as one over the first data.
         try story.replace(3, Points([1: "a", 3: "x"]))
         #expect(try story.names == [1: "mine", 3: "x"])
+    }
+
+    @Test func `object ids go on in a layer that takes no edits`() throws {
+        var story = try Story()
+        try story.fixture.run(.removeLayer(layer: 0))
+        let layer = try story.fixture.addLayer("Closed")
+        try story.fixture.append(.layerLoadStarted(LayerLoadStarted(layer: layer)))
+        try story.fixture.append(
+            .layerLoaded(LayerLoaded(layer: layer, properties: Self.properties(4))))
+        story.data[MapFixture.content(2)] = Points([1: "a"])
+        var plan = MapReplacement(of: layer, in: MapFixture.world)
+        for record in story.fixture.records { try plan.take(record) }
+        let (event, _) = try plan.plan(
+            ReplacementRequest(dataset: MapFixture.content(2)), Self.properties(1)
+        ) { id throws(Failure) in try story.lend(id) }
+
+        try story.fixture.append(try #require(event), causation: UUID())
+
+        let closed = try #require(try story.fixture.world.layer(layer))
+        #expect(closed.edits?.nextID == 5 && closed.edits?.isOpen == false)
     }
 
     @Test func `new data with what an edit made needs no edit`() throws {

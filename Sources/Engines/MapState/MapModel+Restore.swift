@@ -120,7 +120,10 @@ extension MapModel {
     private func restoration(to new: LayerDescription, in target: MapModel) -> RestoredLayer? {
         let old = layers[new.id]
         var result = RestoredLayer(layer: new.id)
-        if old?.bare != new.bare { result.description = new.bare }
+        // Numbers of features go on, and are no difference of their own.
+        let isAlike = old?.withoutNumbers == new.withoutNumbers
+        let takesFeatures = old?.edits != nil || new.edits?.changes.isEmpty ?? true
+        if !isAlike || !takesFeatures { result.description = new.bare }
         let known = old?.kind == new.kind ? old?.edits : nil
         let features = (new.edits?.changes ?? []).filter { change in
             known?.change(of: change.id).map { $0.feature != change.feature } ?? true
@@ -153,6 +156,17 @@ extension LayerDescription {
         bare.edits?.sequence = 0
         if bare.graphics != nil { bare.graphics = [] }
         return bare
+    }
+}
+
+extension LayerDescription {
+    /// The bare layer without the number of its next feature, which a layer that takes no edits may
+    /// have or not.
+    fileprivate var withoutNumbers: LayerDescription {
+        var layer = bare
+        layer.edits?.nextID = nil
+        if layer.edits?.isOpen == false { layer.edits = nil }
+        return layer
     }
 }
 

@@ -437,7 +437,11 @@ extension MapModel {
             layer.kind = .layer(source: .dataset(event.dataset))
             layer.setLoad(.loaded, properties: event.properties)
             layer.edits = old.edits.map { LayerEdits(isOpen: $0.isOpen) }
-            layer.edits?.nextID = event.nextID
+            if let next = event.nextID {
+                // Also of a layer that takes no edits, object ids go on.
+                layer.edits = layer.edits ?? LayerEdits(isOpen: false)
+                layer.edits?.nextID = next
+            }
             guard !features.isEmpty else { return }
             layer.edits?.sequence = sequence
             layer.edits?.apply(

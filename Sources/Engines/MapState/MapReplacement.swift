@@ -157,13 +157,14 @@ public struct MapReplacement: Sendable {
         return notes
     }
 
+    /// The lowest object id that no feature of the layer had before, or has in the new data.
     private func nextID(
         _ node: LayerDescription, _ carried: [FeatureChange], _ new: any DatasetFeatures,
         _ features: (ContentID) throws(Failure) -> any DatasetFeatures
-    ) throws(Failure) -> Int64? {
-        guard let edits = node.edits else { return nil }
-        var next = max(try new.nextID(), edits.nextID ?? 1, (carried.last?.id ?? 0) + 1)
-        if edits.nextID == nil, let old = node.kind.dataset {
+    ) throws(Failure) -> Int64 {
+        var next = max(
+            try new.nextID(), node.edits?.nextID ?? 1, (carried.last?.id ?? 0) + 1)
+        if node.edits?.nextID == nil, let old = node.kind.dataset {
             next = max(next, try features(old).nextID())
         }
         return next

@@ -279,6 +279,15 @@ public struct MapUndo: Sendable {
         for case .source(let id) in facets {
             guard let old = change.before.layers[id] else { continue }
             target.layers[id]?.takeSource(from: old)
+            if case .layerReplaced(let event) = change.event, let next = event.nextID,
+                var layer = target.layers[id]
+            {
+                // Object ids of the undone data are not used again.
+                var edits = layer.edits ?? LayerEdits(isOpen: false)
+                edits.nextID = max(edits.nextID ?? 1, next)
+                layer.edits = edits
+                target.layers[id] = layer
+            }
         }
         if facets.contains(.map) { target.properties = change.before.properties }
         for facet in facets {

@@ -17,8 +17,7 @@ public struct LayerReplaced: EventPayload {
     public var key: String?
     /// The edits that are carried over, by rising object id; absent for none.
     public var features: [RestoredFeature]?
-    /// The lowest object id that no feature of the layer ever had; absent for a layer that never
-    /// took edits.
+    /// The lowest object id that no feature of the layer ever had; absent where it stays.
     public var nextID: Int64?
     /// The object ids of features whose edits gave way to the new data; absent for none.
     public var dropped: [Int64]?

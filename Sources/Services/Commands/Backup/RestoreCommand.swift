@@ -132,10 +132,10 @@ struct DrillRestore: AsyncParsableCommand {
             hasAccessRules and hasSecrets.
             """)
 
+    @OptionGroup var common: CommonOptions
     @Argument(help: "The folder of the backup.", completion: .directory) var backup: String
     @Option(help: "A folder with room for the site; beside the backup otherwise.")
     var scratch: String?
-    @Flag(help: "Write JSON Lines for programs.") var json = false
 
     private struct Line: Encodable {
         var head: Int64
@@ -158,7 +158,7 @@ struct DrillRestore: AsyncParsableCommand {
         let manifest = try RestoredSite(of: backup, in: folder).manifest
         let count = try Self.open(Site(reading: folder))
         let spent = ContinuousClock.now - start
-        let output = Output(isJSON: json)
+        let output = Output(isJSON: common.json)
         if output.isJSON {
             return try output.record(
                 Line(
@@ -168,8 +168,9 @@ struct DrillRestore: AsyncParsableCommand {
                     hasAccessRules: manifest.hasAccessRules, hasSecrets: manifest.hasSecrets))
         }
         try output.line(
-            "the backup of \(manifest.madeAt.displayText) is whole: \(manifest.head) events lead to state "
-                + "\(manifest.stateHash.hash), \(manifest.files.count) files have their hashes, "
+            "the backup of \(manifest.madeAt.displayText) is whole: "
+                + "\(manifest.head) events lead to state \(manifest.stateHash.hash), "
+                + "\(manifest.files.count) files have their hashes, "
                 + "\(count) datasets, rasters and locators open")
     }
 

@@ -23,7 +23,7 @@ extension Route {
         Route(
             "audit", label: "audit",
             "Who asked what, from where, as of when, and which features the answers showed.",
-            requires: .audit, methods: .read,
+            requires: .audit,
             asks: [
                 Known.auditFeature, Known.auditUser, Known.auditMap, Known.auditFrom,
                 Known.auditTo, Known.auditCount,
