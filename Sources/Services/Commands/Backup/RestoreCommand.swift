@@ -10,6 +10,7 @@ internal import MapState
 internal import Platform
 internal import Replay
 internal import Site
+internal import Terminal
 
 /// A backup put together as a site, in a folder of its own.
 private struct RestoredSite {
