@@ -150,6 +150,7 @@ private final class Reader {
         let ruled = try RuledSite([
             "anna": [
                 .init(.query), .init(.jobs), .init(.metrics), .init(.edit), .init(.history),
+                .init(.audit),
             ]
         ])
         let access = try ruled.control()

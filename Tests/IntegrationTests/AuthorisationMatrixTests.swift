@@ -7,7 +7,7 @@ import Testing
 
 @testable import Gateway
 
-/// A site whose secrets are words that begin with `CANARY`, and eight kinds of callers.
+/// A site whose secrets are words that begin with `CANARY`, and nine kinds of callers.
 ///
 /// Each word names the rule that hides it from a reader of the map `Open` that requests the past or
 /// another map.
@@ -29,6 +29,7 @@ private struct CanarySite {
         ("jobs", ["jobs"], []),
         ("editor", ["edit"], []),
         ("figures", ["metrics"], []),
+        ("auditor", ["audit"], []),
         ("historian", ["query:Open", "history:Open"], past),
         (
             "owner", ["query", "edit", "jobs", "metrics", "history", "manageJobs", "admin"], words
@@ -257,7 +258,7 @@ private struct MatrixFailure: Error, CustomStringConvertible {
     var description: String
 }
 
-/// Every resource × every parameter left out, empty and doubled × eight kinds of callers × now and
+/// Every resource × every parameter left out, empty and doubled × nine kinds of callers × now and
 /// as of a moment.
 @Suite(.serialized, .timeLimit(.minutes(10)), .processes) struct AuthorisationMatrixTests {
     /// A caller's view of one site.

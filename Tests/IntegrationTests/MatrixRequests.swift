@@ -161,6 +161,16 @@ struct MatrixSubject: Sendable {
         case "health": return [MatrixRequest("/healthz")]
         case "ready": return [MatrixRequest("/readyz")]
         case "metrics": return [MatrixRequest("/metrics")]
+        case "audit":
+            return [
+                MatrixRequest(
+                    "/audit",
+                    [
+                        ("feature", "\(map)/0/3", "\(map)/0/1"), ("user", "anonymous", "none"),
+                        ("map", map, "Shut"), ("from", "2026-01-01", "2026-02-01"),
+                        ("to", "2100-01-01", "2026-01-01"), ("count", "5", "1"),
+                    ])
+            ]
         case "openapi": return [MatrixRequest("/arcgis/rest/openapi.json")]
         case "healthCheck": return [MatrixRequest("/arcgis/rest/info/healthcheck")]
         case "info": return [MatrixRequest("/arcgis/rest/info")]

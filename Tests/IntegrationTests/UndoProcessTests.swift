@@ -92,7 +92,7 @@ import Testing
         }
         for each in [site, other] {
             let port = try Loopback.freePort()
-            try #require(try await each.run("up --detach --port \(port)").status == 0)
+            try #require(try await each.run("up --create --detach --port \(port)").status == 0)
         }
         let deleted = try #require(
             try await lines(site, "map delete Small").first?["sequence"] as? Int)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
+internal import CairnModel
 internal import EsriForms
 
 // What the gateways of the site were asked.
@@ -13,42 +14,45 @@ extension Page {
             return page.element("p", text: "No question in the audit meets this.")
         }
         table(
-            ["Time", "User", "Address", "Operation", "Map", "Question", "Shown", "Sequence"],
+            ["time", "user", "address", "operation", "map", "question", "shown", "sequence"],
             entries.map { entry in { column in Self.cell(column, of: entry) } }, &page)
         if answer["exceeded"]?.isTrue == true {
             page.element("p", ["class": "quiet"], text: "Older ones are not listed.")
         }
     }
 
-    /// A value on one line: `a: 1, b: 2`.
+    /// A value on one line, without what is empty: `a: 1, b: 2`.
     private static func words(_ value: JSONTree) -> String {
         switch value {
         case .null: ""
-        case .bool(let flag): flag ? "yes" : "no"
+        case .bool(let flag): flag ? "yes" : ""
         case .integer(let number): "\(number)"
         case .real(let number): "\(number)"
         case .string(let text): text
         case .array(let elements): elements.map(words).joined(separator: ",")
         case .object:
-            value.members.map { "\($0.name): \(words($0.value))" }.joined(separator: ", ")
+            value.members.map { ($0.name, words($0.value)) }.filter { !$0.1.isEmpty }
+                .map { "\($0.0): \($0.1)" }.joined(separator: ", ")
         }
     }
 
     private static func cell(_ column: String, of entry: JSONTree) -> JSONTree {
         switch column {
-        case "Time": return entry["at"] ?? .null
-        case "User":
+        case "time":
+            guard case .integer(let microseconds) = entry["at"] else { return .null }
+            return .string(CalendarClock(milliseconds: Int64(microseconds) / 1_000).text)
+        case "user":
             let isRedacted = entry["isRedacted"]?.isTrue == true
             return entry["user"] ?? .string(isRedacted ? "redacted" : "anonymous")
-        case "Address": return entry["address"] ?? .null
-        case "Operation": return entry["operation"] ?? .null
-        case "Map": return entry["map"] ?? .null
-        case "Question":
+        case "address": return entry["address"] ?? .null
+        case "operation": return entry["operation"] ?? .null
+        case "map": return entry["map"] ?? .null
+        case "question":
             if let point = entry["point"]?.elements, point.count >= 2 {
                 return .string(point.prefix(2).map(words).joined(separator: ", "))
             }
             return .string(entry["request"].map(words) ?? "")
-        case "Shown":
+        case "shown":
             let groups = (entry["shown"]?.elements ?? []).map { group in
                 words(group["layer"] ?? .null) + "/" + words(group["ids"] ?? .null)
             }

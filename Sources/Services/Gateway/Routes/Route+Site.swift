@@ -25,8 +25,11 @@ extension Route {
             "Who asked what, from where, as of when, and which features the answers showed.",
             requires: .audit,
             asks: [
-                Known.auditFeature, Known.auditUser, Known.auditMap, Known.auditFrom,
-                Known.auditTo, Known.auditCount,
+                Known.auditFeature.shown("Feature that was shown", hint: "Parcels/0/4711"),
+                Known.auditUser.shown("User", hint: "anonymous"),
+                Known.auditMap.shown("Map"),
+                Known.auditFrom.shown("From", hint: "2026-01-31T12:00:00Z"),
+                Known.auditTo.shown("To", hint: "2026-02-28"), Known.auditCount,
             ], view: .audit, handler: GatewayService.showAudit),
         Route(
             "arcgis/rest/openapi.json", label: "openapi", "This description: OpenAPI 3.0.",
