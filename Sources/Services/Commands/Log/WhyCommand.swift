@@ -222,7 +222,8 @@ extension RecordedEvent {
 extension Session {
     /// The sequence number of the first event of a stream.
     fileprivate func submittedSequence(of stream: StreamName) async throws -> Int64? {
-        try await readableLog().read(ReadRequest(after: 0, limit: 1, stream: stream)).events.first?
-            .globalPosition
+        let log = try readableLog()
+        let page = try await log.read(ReadRequest(after: 0, limit: 1, stream: stream))
+        return page.events.first?.globalPosition
     }
 }
