@@ -15,7 +15,7 @@ struct StyleSource {
     /// Whether the source has one layer, which the files beside it are for.
     let hasOneLayer: Bool
 
-    /// The style of a layer; nil where there is none.
+    /// The style of a layer; nil for a layer without one.
     ///
     /// What cannot be read is a note.
     func style(of layer: String) -> ImportedStyle? {

@@ -20,7 +20,7 @@ struct NetworkOptions: ParsableArguments {
         }
     }
 
-    /// The permission; nil where there is none.
+    /// The permission; nil where it was not given.
     var access: RemoteSource.Access? {
         allowNetwork ? RemoteSource.Access(credential: credential) : nil
     }

@@ -108,7 +108,7 @@ struct GatewayService: Sendable {
     let submissions = SubmissionQueue()
     var watch = RequestWatch()
     var connections = OpenConnections()
-    /// The audit of the site; nil where there is none to read.
+    /// The audit of the site; nil for a gateway without a site.
     var auditFiles: AuditFiles?
     /// The metrics of the site's other processes; nil where there are none to show.
     var neighbourMetrics: MetricsFolder?
