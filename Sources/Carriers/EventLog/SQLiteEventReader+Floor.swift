@@ -80,7 +80,8 @@ extension SQLiteEventReader {
         try query { () throws(SQLiteError) in
             var statement = try connection.prepare("SELECT hash FROM batch WHERE last = ?1")
             try statement.bind(1, position)
-            return try statement.step() ? Hexadecimal.encode(statement.bytes(0)) : nil
+            guard try statement.step() else { return nil }
+            return BatchHash(stored: statement.bytes(0)).map { Hexadecimal.encode($0.chain) }
         }
     }
 

@@ -121,14 +121,14 @@ public final class SQLiteEventStore: EventStore {
             ORDER BY position DESC LIMIT 1
             """)
         guard try last.step() else { return (0, Timestamp(microseconds: .min), HashChain()) }
-        guard !last.isNull(2), last.byteCount(3) == 32 else {
+        guard !last.isNull(2), let hash = BatchHash(stored: last.bytes(3)) else {
             throw SQLiteError(
                 extendedCode: 11, operation: "open",
                 reason: "its last event, sequence \(last.integer(0)), is in no commit batch")
         }
         return (
             last.integer(0), Timestamp(microseconds: last.integer(1)),
-            HashChain(value: last.bytes(3))
+            HashChain(value: hash.chain)
         )
     }
 

@@ -11,8 +11,11 @@ internal import SQLite
 enum SQLiteSchema {
     /// `CRNL`, in the file's header.
     static let applicationID: Int64 = 0x4352_4e4c
-    /// Newest schema version of this build.
+    /// The schema version of the tables that this build makes.
     static let version: Int64 = 4
+    /// The version of a file with erased records, which is the same but for `batch.hash`; older
+    /// builds would take it for damaged.
+    static let erasedVersion: Int64 = 5
 
     private static let eventTable = """
         CREATE TABLE event (
@@ -180,6 +183,14 @@ enum SQLiteSchema {
         }
     }
 
+    /// States the version of a file with erased records, where it has any; an archive of an older
+    /// version keeps its own.
+    static func markErased(_ connection: Connection) throws(SQLiteError) {
+        let count = try connection.integer("SELECT count(*) FROM batch WHERE length(hash) > 32")
+        guard count ?? 0 > 0, try check(connection) == version else { return }
+        try connection.execute("PRAGMA user_version = \(erasedVersion)")
+    }
+
     /// Makes the tables that a file of an older version, or an empty one (0), lacks.
     static func make(_ connection: Connection, from found: Int64 = 0) throws(SQLiteError) {
         try connection.transaction { () throws(SQLiteError) in
@@ -240,10 +251,10 @@ enum SQLiteSchema {
             )
         }
         let found = try connection.integer("PRAGMA user_version") ?? 0
-        guard found <= version else {
+        guard found <= erasedVersion else {
             throw SQLiteError(
                 extendedCode: newerSchema, operation: "open",
-                reason: "it has schema \(found); this build knows schema \(version)")
+                reason: "it has schema \(found); this build knows schema \(erasedVersion)")
         }
         return found
     }

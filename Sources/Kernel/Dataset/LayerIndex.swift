@@ -31,7 +31,9 @@ struct LayerIndex: Sendable {
         // In a site the directory is named by the hash of the data.
         let directory = data.path.split(separator: "/").dropLast().last.map(String.init) ?? ""
         let stated = Hexadecimal.encode(features.dataHash)
-        if let id = ContentID(rawValue: directory), id.rawValue != stated {
+        if let id = ContentID(rawValue: directory), id.rawValue != stated,
+            ErasedDataset.hash(beside: data.path) != stated
+        {
             throw Failure(.corrupt, "'\(path)' is the index of dataset \(stated), not of \(id)")
         }
     }

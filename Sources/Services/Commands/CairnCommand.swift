@@ -25,6 +25,7 @@ package struct CairnCommand: AsyncParsableCommand {
             UpCommand.self, DownCommand.self, StatusCommand.self, MetricsCommand.self,
             ConfigCommands.self, ImportCommand.self, RefreshCommands.self,
             MapCommands.self, CredentialCommands.self, UserCommands.self, AuditCommands.self,
+            EraseCommand.self,
             IdentifyCommand.self, GeocodeCommand.self, SuggestCommand.self, ReverseCommand.self,
             LocatorCommands.self, JobCommands.self, LogCommands.self,
             WhyCommand.self, UndoCommand.self, SweepCommand.self, ReplayCommand.self,

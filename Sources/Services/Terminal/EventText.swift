@@ -32,6 +32,9 @@ extension SiteEvent {
             "\(event.blobCount) files of \(event.byteCount) bytes swept"
         case .dataSwept(let event):
             "\(event.data.count) data sets of \(event.byteCount) bytes swept"
+        case .erased(let event):
+            "\(event.subject) erased from \(event.eventCount) events and "
+                + "\(event.datasets.count) datasets"
         case .auditRedacted(let event): "\(event.entryCount) entries of the audit redacted"
         case .accessChanged(let event):
             event.text + (event.closesSite == true ? "; the site is closed to others" : "")

@@ -113,6 +113,7 @@ public struct ArchiveWriter {
                 WHERE number IN (SELECT stream FROM event)
                 """)
             try EventIndexes.write(after: floor, through: last, newest: nil, to: archive)
+            try SQLiteSchema.markErased(archive)
         }
     }
 
@@ -164,7 +165,7 @@ public struct ArchiveWriter {
         return String(repeating: "0", count: max(0, 12 - text.utf8.count)) + text
     }
 
-    private static func digest(
+    static func digest(
         of path: String
     ) throws(PlatformError) -> (SHA256.Digest, Int64) {
         let source = try ByteSource(path: path)

@@ -21,3 +21,40 @@ struct HashChain {
         value = hash.finish().bytes
     }
 }
+
+/// The column `hash` of a commit batch: the chain's value after it and, where bytes of its records
+/// have been erased, the SHA-256 of the records as they are now.
+struct BatchHash {
+    /// 32 bytes.
+    let chain: [UInt8]
+    /// 32 bytes; nil where nothing was erased, so that the chain is computed over the records.
+    let erased: [UInt8]?
+
+    /// Nil for bytes of another length.
+    init?(stored bytes: [UInt8]) {
+        guard [32, 64].contains(bytes.count) else { return nil }
+        chain = Array(bytes.prefix(32))
+        erased = bytes.count == 64 ? Array(bytes.suffix(32)) : nil
+    }
+
+    /// The hash of a batch whose records have been replaced.
+    init(chain: [UInt8], of records: CanonicalRecords) {
+        self.chain = chain
+        erased = Self.digest(records)
+    }
+
+    /// As it is stored.
+    var stored: [UInt8] { chain + (erased ?? []) }
+
+    /// Whether the records are those of the batch that follows a value of the chain.
+    func holds(_ records: CanonicalRecords, after previous: HashChain) -> Bool {
+        if let erased { return Self.digest(records) == erased }
+        var found = previous
+        found.add(records)
+        return found.value == chain
+    }
+
+    private static func digest(_ records: CanonicalRecords) -> [UInt8] {
+        records.withBytes { SHA256.digest($0) }.bytes
+    }
+}

@@ -99,7 +99,9 @@ private struct LogCheck: ~Copyable {
         self.indexes = indexes
         self.hasChecked = hasChecked
         checkedThrough = start
-        chain = hasChecked ? HashChain(value: before.bytes(1)) : HashChain()
+        let hash = hasChecked ? BatchHash(stored: before.bytes(1)) : nil
+        // A damaged value holds over nothing that follows.
+        chain = hash.map { HashChain(value: $0.chain) } ?? HashChain()
         time = hasChecked && !before.isNull(2) ? before.integer(2) : .min
     }
 
@@ -139,14 +141,13 @@ private struct LogCheck: ~Copyable {
         }
         records.removeAll()
         for position in first...last { try event(position, reader) }
-        var found = chain
-        found.add(records)
-        guard batches.bytes(2) == found.value else {
+        guard let hash = BatchHash(stored: batches.bytes(2)), hash.holds(records, after: chain)
+        else {
             throw LogFault(
                 position: first,
                 message: "the hash chain does not hold over the batch \(first) to \(last)")
         }
-        chain = found
+        chain = HashChain(value: hash.chain)
         checkedThrough = last
         hasChecked = true
     }

@@ -42,6 +42,8 @@ public struct StreamName: RawRepresentable, Hashable, Sendable, Codable, CustomS
 
     /// `site-blobs`.
     public static let siteBlobs = StreamName(trusted: "site-blobs")
+    /// Erasures of personal data: `site-erasures`.
+    public static let siteErasures = StreamName(trusted: "site-erasures")
     /// Changes of the access rules: `site-access`.
     public static let siteAccess = StreamName(trusted: "site-access")
 

@@ -9,6 +9,7 @@ public enum SiteEvent: Hashable, Sendable {
     case dataSwept(SiteDataSwept)
     case accessChanged(SiteAccessChanged)
     case auditRedacted(SiteAuditRedacted)
+    case erased(SiteErased)
 
     /// Reads a stored event; throws `Failure`: `newerVersion` for a type that this build does not
     /// know, `corrupt` for an invalid one.
@@ -18,6 +19,7 @@ public enum SiteEvent: Hashable, Sendable {
         case SiteDataSwept.eventType: self = .dataSwept(try .decode(event))
         case SiteAccessChanged.eventType: self = .accessChanged(try .decode(event))
         case SiteAuditRedacted.eventType: self = .auditRedacted(try .decode(event))
+        case SiteErased.eventType: self = .erased(try .decode(event))
         default:
             throw Failure(.newerVersion, "no reader for events of type '\(event.type)'")
         }
@@ -30,6 +32,7 @@ public enum SiteEvent: Hashable, Sendable {
         case .dataSwept(let payload): payload
         case .accessChanged(let payload): payload
         case .auditRedacted(let payload): payload
+        case .erased(let payload): payload
         }
     }
 }
@@ -145,4 +148,46 @@ public struct SiteAuditRedacted: EventPayload {
 
     /// Makes the event.
     public init(entryCount: Int) { self.entryCount = entryCount }
+}
+
+/// Personal data have been taken out of the past of the site, as recorded in the stream
+/// `site-erasures`: a list for backups that were made before.
+public struct SiteErased: EventPayload {
+    /// The stable type name.
+    public static let eventType = "site.erased"
+    /// `MAP/LAYER/ID` of a feature; `user` for a user, whose name is not kept.
+    public var subject: String
+    /// Number of events whose bytes were replaced.
+    public var eventCount: Int
+    /// The commits that hold them.
+    public var commits: [Commit]
+    /// The datasets that no longer have the feature, under their old names.
+    public var datasets: [ContentID]
+    /// Number of files of recorded requests that were removed.
+    public var recordingCount: Int
+    /// Number of entries of the audit that were redacted; nil for none.
+    public var auditCount: Int?
+
+    /// A commit with replaced events.
+    public struct Commit: Hashable, Sendable, Codable {
+        /// The global position of its last event.
+        public var last: Int64
+        /// The SHA-256 of its records as they are now, 64 hexadecimal digits.
+        public var hash: String
+
+        /// States it.
+        public init(last: Int64, hash: String) {
+            self.last = last
+            self.hash = hash
+        }
+    }
+
+    /// An erasure of nothing yet.
+    public init(subject: String) {
+        self.subject = subject
+        eventCount = 0
+        commits = []
+        datasets = []
+        recordingCount = 0
+    }
 }

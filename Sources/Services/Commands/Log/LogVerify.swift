@@ -6,6 +6,7 @@ internal import CairnClient
 internal import CairnModel
 internal import EventLog
 internal import Site
+internal import Terminal
 
 struct LogVerify: SiteCommand {
     static let configuration = CommandConfiguration(
@@ -31,13 +32,15 @@ struct LogVerify: SiteCommand {
     private struct Line: Encodable {
         var page: VerifyPage
         var by: String
+        var erasures: [Erasure]
 
-        private enum CodingKeys: String, CodingKey { case by }
+        private enum CodingKeys: String, CodingKey { case by, erasures }
 
         func encode(to encoder: any Encoder) throws {
             try page.encode(to: encoder)
             var container = encoder.container(keyedBy: CodingKeys.self)
             try container.encode(by, forKey: .by)
+            if !erasures.isEmpty { try container.encode(erasures, forKey: .erasures) }
         }
     }
 
@@ -62,7 +65,10 @@ struct LogVerify: SiteCommand {
                 || page.checkedThrough <= position
             position = page.checkedThrough
             guard isEnd else { continue }
-            if session.output.isJSON { try session.output.record(Line(page: page, by: log.name)) }
+            let erasures = try await log.erasures()
+            if session.output.isJSON {
+                try session.output.record(Line(page: page, by: log.name, erasures: erasures))
+            }
             if let fault = page.fault {
                 throw Failure(
                     .corrupt, "event \(fault.position): \(fault.message) (\(log.sentence))")
@@ -71,9 +77,27 @@ struct LogVerify: SiteCommand {
                 try session.output.line(
                     (after > 0 ? "events \(after + 1) to \(position)" : "\(position) events")
                         + " are intact, chain hash \(page.chainHash) (\(log.sentence))")
+                try session.output.lines(
+                    erasures.map {
+                        "\($0.eventCount) of them were erased, recorded as event \($0.sequence) at "
+                            + "\($0.at.displayText)"
+                    })
             }
             return
         }
+    }
+}
+
+/// An erasure that the log records.
+private struct Erasure: Encodable {
+    var sequence: Int64
+    var at: Timestamp
+    var eventCount: Int
+
+    init(_ record: RecordedEvent) throws(Failure) {
+        sequence = record.globalPosition
+        at = record.recordedAt
+        eventCount = try SiteErased.decode(record.event).eventCount
     }
 }
 
@@ -103,6 +127,28 @@ private enum CheckedLog {
         switch self {
         case .service(let log): try await log.verify(after: after, limit: limit)
         case .files(let log): try log.verify(after: after, limit: limit)
+        }
+    }
+
+    /// The erasures of personal data, the first one first.
+    func erasures() async throws(Failure) -> [Erasure] {
+        var found: [Erasure] = []
+        var after: Int64 = 0
+        while true {
+            let events: [RecordedEvent]
+            switch self {
+            case .service(let log):
+                events = try await log.read(
+                    ReadRequest(after: after, limit: 1_000, stream: .siteErasures)
+                ).events
+            case .files(let log):
+                events = try log.read(
+                    ReadRange(after: after, limit: 1_000, filter: .stream(.siteErasures))
+                ).events
+            }
+            guard let last = events.last else { return found }
+            for record in events { found.append(try Erasure(record)) }
+            after = last.globalPosition
         }
     }
 
