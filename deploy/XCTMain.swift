@@ -6,8 +6,7 @@ import Testing
 /// The entry point of the tests.
 ///
 /// Equal to the one that SwiftPM would generate, without its index search for XCTest tests, which
-/// do not exist here: `swift test` first lists these, and gets an empty list. With an entry point
-/// of the package's own it runs the others if `--enable-swift-testing` is given.
+/// do not exist here. `deploy/build-tests` puts it beside the tests as long as it builds them.
 @main enum Main {
     static func main() async {
         guard CommandLine.arguments.contains("swift-testing") else {
