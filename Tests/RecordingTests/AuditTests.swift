@@ -5,6 +5,7 @@ import CairnModel
 import Foundation
 import Platform
 import Site
+import Synchronization
 import TestKit
 import Testing
 
@@ -97,7 +98,7 @@ import Testing
 
     @Test func `every entry of several threads is kept once, over several files`() throws {
         defer { directory.end() }
-        let log = try AuditLog(site: site, policy: AuditPolicy())
+        let log = try AuditLog(site: site, policy: AuditPolicy()) { _ in }
         let count = 10_000
         let threads = try (0..<4).map { number in
             try BackgroundThread("noting") {
@@ -125,7 +126,7 @@ import Testing
 
     @Test func `a changed byte contradicts the seal, a redaction does not`() throws {
         defer { directory.end() }
-        let log = try AuditLog(site: site, policy: AuditPolicy())
+        let log = try AuditLog(site: site, policy: AuditPolicy()) { _ in }
         for turn in 0..<100 {
             log.note(Self.entry(user: turn % 3 == 0 ? "alice" : "bob", at: Int64(turn)))
         }
@@ -151,7 +152,7 @@ import Testing
     @Test func `the file of a killed process is sealed by the next`() throws {
         defer { directory.end() }
         do {
-            let segment = try #require(files.begin(AuditPolicy(), byteCount: 65_536))
+            let segment = try files.begin(AuditPolicy(), byteCount: 65_536)
             #expect(
                 segment.journal.append(
                     Self.entry(user: "alice").bytes(salt: .init(repeating: 1, count: 16))))
@@ -168,7 +169,8 @@ import Testing
         defer { directory.end() }
         let log = try AuditLog(
             site: site,
-            policy: AuditPolicy(sampledPerMillion: 100_000, masked: [.user, .question]))
+            policy: AuditPolicy(sampledPerMillion: 100_000, masked: [.user, .question])
+        ) { _ in }
         for turn in 0..<1_000 { log.note(Self.entry(user: "alice", at: Int64(turn))) }
         log.close()
         let found = try entries()
@@ -177,11 +179,33 @@ import Testing
         #expect(found.allSatisfy { $0.address == "192.0.2.1" })
     }
 
+    @Test func `an audit that cannot write says why, and goes on as soon as it can`() throws {
+        defer { directory.end() }
+        try Data().write(to: URL(filePath: site.auditDirectory))
+        let faults = Mutex<[Failure]>([])
+        let log = try AuditLog(site: site, policy: AuditPolicy()) { fault in
+            faults.withLock { $0.append(fault) }
+        }
+        defer { log.close() }
+        for turn in 0..<10 { log.note(Self.entry(user: "alice", at: Int64(turn))) }
+        #expect(log.lostCount == 10)
+        #expect(faults.withLock { $0.count } == 1)
+        #expect(faults.withLock { $0.first?.message.contains("audit") } == true)
+
+        try FileManager.default.removeItem(atPath: site.auditDirectory)
+        var lost = -1
+        while log.lostCount != lost {
+            lost = log.lostCount
+            log.note(Self.entry(user: "bob", at: 11))
+        }
+        #expect(try entries().map(\.user) == ["bob"])
+    }
+
     @Test func `old files go, and the oldest where all are too large`() throws {
         defer { directory.end() }
         let now = WallClock.microseconds()
         for days in [100, 80, 2, 1] {
-            let log = try AuditLog(site: site, policy: AuditPolicy())
+            let log = try AuditLog(site: site, policy: AuditPolicy()) { _ in }
             log.note(Self.entry(user: "alice", at: Int64(days)))
             let made = try #require(files.paths().last)
             log.close()

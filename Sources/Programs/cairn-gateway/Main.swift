@@ -75,7 +75,9 @@ import Site
             defer { recorder.close() }
             recorder.nameLog { follower.incarnation }
             let audit = try AuditPolicy(given).map { policy throws(Failure) in
-                try AuditLog(site: daemon.site, policy: policy)
+                try AuditLog(site: daemon.site, policy: policy) { [logger = daemon.logger] error in
+                    logger.error("entries of the audit are lost", metadata: ["error": "\(error)"])
+                }
             }
             defer { audit?.close() }
             let server = try GatewayServer(

@@ -46,8 +46,8 @@ public struct AuditFiles: Sendable {
 
     // MARK: Writing
 
-    /// Begins a file; nil where that fails.
-    func begin(_ policy: AuditPolicy, byteCount: Int) -> AuditSegment? {
+    /// Begins a file; throws `Failure` (`noSpace`, `unreadable`).
+    func begin(_ policy: AuditPolicy, byteCount: Int) throws(Failure) -> AuditSegment {
         let digits = String(WallClock.microseconds())
         let path =
             directory + "/" + String(repeating: "0", count: max(0, 16 - digits.count)) + digits
@@ -60,11 +60,17 @@ public struct AuditFiles: Sendable {
             try FileManager.default.createDirectory(
                 atPath: directory, withIntermediateDirectories: true,
                 attributes: [.posixPermissions: 0o700])
-            guard let lock = try FileLock.tryAcquire(path + ".lock") else { return nil }
+            guard let lock = try FileLock.tryAcquire(path + ".lock") else {
+                throw Failure(.unreadable, "'\(path).lock' is held by another process")
+            }
             return AuditSegment(
                 try MappedJournal(creating: path, byteCount: byteCount, header: header), lock)
+        } catch let error as Failure {
+            throw error
+        } catch let error as PlatformError {
+            throw Failure(error)
         } catch {
-            return nil
+            throw Failure(.unreadable, "'\(directory)' cannot be made: \(error)")
         }
     }
 

@@ -61,9 +61,16 @@ public final class AuditLog: Sendable {
     private let policy: AuditPolicy
     private let state: Mutex<State>
     private let housekeeping: BlockingQueue<String>
+    private let onFault: @Sendable (Failure) -> Void
 
     /// Begins an audit in a site's folder; throws `Failure` when no thread can be created.
-    public init(site: Site, policy: AuditPolicy) throws(Failure) {
+    ///
+    /// `onFault` gets the reason why a file cannot be made, at most once a second, on the thread of
+    /// the entry that is lost by it.
+    public init(
+        site: Site, policy: AuditPolicy, onFault: @escaping @Sendable (Failure) -> Void
+    ) throws(Failure) {
+        self.onFault = onFault
         let files = AuditFiles(directory: site.auditDirectory)
         let queue = BlockingQueue<String>(capacity: 64)
         (self.files, self.policy, housekeeping) = (files, policy, queue)
@@ -126,14 +133,16 @@ public final class AuditLog: Sendable {
         state.withLock { state in
             if let segment = state.segment { return segment }
             let now = MonotonicClock.nanoseconds()
-            guard !state.isClosed, now >= state.retryAt,
-                let segment = files.begin(policy, byteCount: Self.segmentByteCount)
-            else {
-                state.retryAt = max(state.retryAt, now + Self.retryNanoseconds)
+            guard !state.isClosed, now >= state.retryAt else { return nil }
+            do throws(Failure) {
+                let segment = try files.begin(policy, byteCount: Self.segmentByteCount)
+                state.segment = segment
+                return segment
+            } catch {
+                state.retryAt = now + Self.retryNanoseconds
+                onFault(error)
                 return nil
             }
-            state.segment = segment
-            return segment
         }
     }
 
