@@ -49,6 +49,25 @@ import Testing
         #expect(after == before)
     }
 
+    @Test func `a renamed map is whole under the new name, and the old name is free`() throws {
+        var fixture = try fixture()
+        let before = try fixture.world
+        let name = try Self.name("Planet")
+        let changes = try fixture.state.decideRename(of: MapFixture.world, to: name)
+        #expect(changes.map(\.map) == [name, MapFixture.world])
+        for change in changes {
+            for event in change.events { try fixture.append(event, to: change.map) }
+        }
+        #expect(fixture.state.mapNames == [name])
+        let after = try #require(fixture.state.map(named: name))
+        #expect(after.layers.map(\.name) == before.layers.map(\.name))
+        #expect(after.layers.map(\.id) == before.layers.map(\.id))
+        #expect(throws: Failure.self) {
+            try fixture.state.decideRename(of: MapFixture.world, to: name)
+        }
+        #expect(throws: Failure.self) { try fixture.state.decideRename(of: name, to: name) }
+    }
+
     @Test func `a map of a deleted map's name begins anew with further numbers of layers`() throws {
         var fixture = try fixture()
         try fixture.run(.deleteMap)

@@ -121,6 +121,22 @@ extension MapsState {
         return (FeaturesEdited(together: events).map { .featuresEdited($0) }, results)
     }
 
+    /// The events by which a map's content moves to another name, those of each map to be appended
+    /// by one commit.
+    ///
+    /// Throws as ``decide(_:)``.
+    public func decideRename(
+        of map: MapName, to name: MapName
+    ) throws(Failure) -> [(map: MapName, events: [MapEvent])] {
+        guard let content = self.map(named: map) else {
+            throw Failure(.notFound, "there is no map '\(map)'")
+        }
+        return [
+            (name, try decideCopy(MapRestored(copyOf: content), as: name)),
+            (map, [.deleted(MapDeleted())]),
+        ]
+    }
+
     /// A new map with the content of another.
     private func decideCopy(
         _ content: MapRestored, as name: MapName
@@ -181,7 +197,7 @@ struct MapDecision {
 
     func decide(_ command: MapCommand) throws(Failure) -> MapEvent? {
         switch command {
-        case .createMap, .installMap: nil
+        case .createMap, .installMap, .renameMap: nil
         case .deleteMap: .deleted(MapDeleted())
         case .setMapProperties(let properties): try setProperties(properties)
         case .setLayerInfo(let layer, let info): try setInfo(layer, info)

@@ -118,24 +118,36 @@ final class MapLog {
     func append(
         _ events: [MapEvent], to map: MapName, because request: MapCommandRequest
     ) async throws(Failure) -> Int64 {
+        try await append([(map, events)], because: request)
+    }
+
+    /// Appends events to the streams of several maps by one commit; otherwise as
+    /// `append(_:to:because:)`.
+    func append(
+        _ changes: [(map: MapName, events: [MapEvent])], because request: MapCommandRequest
+    ) async throws(Failure) -> Int64 {
         let metadata = EventMetadata(
             causation: request.id, correlation: request.id, actor: request.actor,
             producer: Self.producer)
-        var new: [NewEvent] = []
-        for (number, event) in events.enumerated() {
-            let id = request.id.named("map-event-\(number)")
-            new.append(try event.payload.newEvent(id: id, metadata: metadata))
+        var number = 0
+        var appends: [StreamAppend] = []
+        for change in changes {
+            var new: [NewEvent] = []
+            for event in change.events {
+                let id = request.id.named("map-event-\(number)")
+                new.append(try event.payload.newEvent(id: id, metadata: metadata))
+                number += 1
+            }
+            appends.append(append(of: new, to: change.map))
         }
-        return try await append(new, to: map)
+        return try await commit(appends)
     }
 
     /// Appends an event that no command caused; otherwise as `append(_:to:because:)`.
     func append(_ event: MapEvent, to map: MapName) async throws(Failure) -> Int64 {
-        try await append(
-            [
-                try event.payload.newEvent(
-                    id: .timeOrdered(), metadata: EventMetadata(producer: Self.producer))
-            ], to: map)
+        let new = try event.payload.newEvent(
+            id: .timeOrdered(), metadata: EventMetadata(producer: Self.producer))
+        return try await commit([append(of: [new], to: map)])
     }
 
     /// Appends an event of a layer's load; otherwise as `append(_:to:because:)`.
@@ -145,19 +157,23 @@ final class MapLog {
         let cause = state.loadCause(of: layer, in: map)
         let metadata = EventMetadata(
             causation: cause?.event, correlation: cause?.correlation, producer: Self.producer)
-        return try await append(
-            [try event.payload.newEvent(id: .timeOrdered(), metadata: metadata)], to: map)
+        let new = try event.payload.newEvent(id: .timeOrdered(), metadata: metadata)
+        return try await commit([append(of: [new], to: map)])
     }
 
-    private func append(_ new: [NewEvent], to map: MapName) async throws(Failure) -> Int64 {
-        let position = state.streamPosition(of: map)
-        let append = StreamAppend(
-            stream: .map(map), expected: position.map { .exact($0) } ?? .noStream, events: new)
+    /// Events for a map's stream as it is known here.
+    private func append(of new: [NewEvent], to map: MapName) -> StreamAppend {
+        StreamAppend(
+            stream: .map(map),
+            expected: state.streamPosition(of: map).map { .exact($0) } ?? .noStream, events: new)
+    }
+
+    private func commit(_ appends: [StreamAppend]) async throws(Failure) -> Int64 {
         isBehind = true
         failpoints.pass("mapstate.beforeAppend")
         let result: AppendResult
         do throws(Failure) {
-            result = try await log.append([append], under: claim, timeout: Self.patience)
+            result = try await log.append(appends, under: claim, timeout: Self.patience)
         } catch {
             if error.code == .fenced {
                 fault = error
@@ -174,14 +190,20 @@ final class MapLog {
         }
         failpoints.pass("mapstate.afterAppendBeforeFold")
         if result.isRepeat { return result.lastPosition }
-        for (number, event) in new.enumerated() {
-            try state.apply(
-                RecordedEvent(
-                    globalPosition: result.firstPosition + Int64(number), stream: append.stream,
-                    streamPosition: (position ?? -1) + 1 + Int64(number),
-                    recordedAt: Timestamp(microseconds: 0), event: event))
+        var position = result.firstPosition
+        for append in appends {
+            let first =
+                if case .exact(let last) = append.expected { last + 1 } else { Int64(0) }
+            for (number, event) in append.events.enumerated() {
+                try state.apply(
+                    RecordedEvent(
+                        globalPosition: position, stream: append.stream,
+                        streamPosition: first + Int64(number),
+                        recordedAt: Timestamp(microseconds: 0), event: event))
+                position += 1
+            }
         }
-        unkeptCount += new.count
+        unkeptCount += Int(position - result.firstPosition)
         isBehind = false
         return result.lastPosition
     }

@@ -232,18 +232,26 @@ package actor MapStateService {
         default: break
         }
         if let known = log.state.outcome(of: request.id) { return known }
-        let events = try log.state.decide(request)
-        guard !events.isEmpty else {
+        let changes =
+            if case .renameMap(let name) = request.command {
+                try log.state.decideRename(of: request.map, to: name)
+            } else {
+                [(map: request.map, events: try log.state.decide(request))]
+            }
+        guard changes.contains(where: { !$0.events.isEmpty }) else {
             return MapCommandResult(
                 sequence: log.state.lastChange(of: request.map) ?? log.state.sequence)
         }
-        let sequence = try await log.append(events, to: request.map, because: request)
+        let sequence = try await log.append(changes, because: request)
         if log.isBehind {
             try await catchUp()
             if let known = log.state.outcome(of: request.id) { return known }
         }
-        for event in events { noteLoad(event, of: request.map) }
-        if case .installMap = request.command { compactor?.noteEdits(in: log.state) }
+        for change in changes { for event in change.events { noteLoad(event, of: change.map) } }
+        switch request.command {
+        case .installMap, .renameMap: compactor?.noteEdits(in: log.state)
+        default: break
+        }
         return log.state.outcome(of: request.id) ?? MapCommandResult(sequence: sequence)
     }
 

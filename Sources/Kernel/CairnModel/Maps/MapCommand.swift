@@ -78,6 +78,8 @@ public enum MapCommand: Hashable, Sendable, Codable {
     case undo(UndoRequest)
     /// Makes a map that is a copy of another.
     case installMap(MapRestored)
+    /// Moves the map's content to another name, by one commit; its past stays under the old one.
+    case renameMap(name: MapName)
     /// Deletes the map; its past remains, and the name is free.
     case deleteMap
     /// Sets all properties of the map.

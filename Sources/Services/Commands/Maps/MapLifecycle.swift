@@ -91,8 +91,8 @@ struct MapRenameMap: SiteCommand {
     static let configuration = CommandConfiguration(
         commandName: "rename-map", abstract: "Give a map another name.",
         discussion: """
-            The map is copied under the new name, and the old one deleted; its past stays under \
-            the old name. Permissions go by names of maps: give them for the new name.
+            The map moves by one commit of the log; its past stays under the old name. \
+            Permissions go by names of maps: give them for the new name.
             """)
 
     @OptionGroup var common: CommonOptions
@@ -100,9 +100,7 @@ struct MapRenameMap: SiteCommand {
     @Argument(help: "Its new name.", transform: Reading.mapName) var name: MapName
 
     func perform(_ session: Session) async throws {
-        let content = try await session.map(map)
-        try await session.send(.installMap(MapRestored(copyOf: content)), to: name)
-        try await session.send(.deleteMap, to: map)
+        try await session.send(.renameMap(name: name), to: map)
     }
 }
 
