@@ -67,6 +67,8 @@ import Testing
         let refused = try await site.run("erase Town/0/\(id)")
         #expect(refused.status == 1 && refused.errors.contains("cairn down"))
         let before = try await done("log verify --json").objects.first?["chainHash"] as? String
+        let backup = site.folder + "/backup"
+        _ = try await done("backup \(backup)")
         _ = try await done("down")
         #expect(try Self.files(of: site.path, holding: Self.secret).count > 2)
 
@@ -87,7 +89,19 @@ import Testing
             "identify --map Town --point 2,2 --layers all --tolerance 1000 --at \(last)")
         #expect(!past.output.contains(Self.secret))
         #expect(try await done("log state-hash --live").status == 0)
+        let list = try await done("erase --list --json").output
+        try list.write(toFile: site.folder + "/erasures", atomically: true, encoding: .utf8)
         _ = try await done("down")
+
+        // The backup has the values; the list takes them out of the site that it becomes.
+        #expect(try !Self.files(of: backup, holding: Self.secret).isEmpty)
+        try FileManager.default.removeItem(atPath: site.path)
+        let restored = try await done(
+            "restore \(backup) --erasures \(site.folder)/erasures --json")
+        #expect(restored.objects.first?["erasureCount"] as? Int == 1)
+        #expect(try Self.files(of: site.path, holding: Self.secret) == [])
+        let again = try #require(try await done("log verify --json").objects.first)
+        #expect((again["erasures"] as? [[String: Any]])?.count == 1)
     }
 
     @Test func `a user is erased from events, the audit and the access rules' history`()
@@ -108,5 +122,10 @@ import Testing
         #expect(erased.objects.first?["eventCount"] as? Int == 2)
         #expect(try Self.files(of: site.path, holding: Self.secret) == [])
         #expect(try await site.run("log verify").status == 0)
+        let list = site.folder + "/list"
+        try await site.run("erase --list --json").output
+            .write(toFile: list, atomically: true, encoding: .utf8)
+        let unnamed = try await site.run("restore \(site.folder) --erasures \(list)")
+        #expect(unnamed.status != 0)
     }
 }

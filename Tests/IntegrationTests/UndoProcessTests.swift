@@ -106,6 +106,51 @@ import Testing
         let kept = try await lines(site, "sweep --dry-run")
         #expect(kept.dropLast().allSatisfy { $0["verdict"] as? String == "kept" })
         #expect(kept.dropLast().allSatisfy { ($0["byteCount"] as? Int ?? 0) > 0 })
+        // Renamed by one commit, the map is under one name only, as of any moment.
+        _ = try await lines(site, "map set-properties Small --title Squares")
+        let head = try #require(
+            try await lines(site, "map rename-map Small Blocks").first?["sequence"] as? Int)
+        let names = try await lines(site, "map list").map { $0["name"] as? String }
+        #expect(names == ["Blocks"])
+        let refused = try await site.run("map rename-map Small Other")
+        #expect(refused.status == 1 && refused.errors.contains("no map 'Small'"))
+        let events = try await lines(site, "log tail -n 3")
+        #expect(
+            events.map { $0["type"] as? String } == ["map.created", "map.restored", "map.deleted"])
+        #expect(events.last?["sequence"] as? Int == head)
         for each in [site, other] { _ = try await each.run("down") }
+    }
+
+    @Test func `data that a sweep removes are kept in a folder, and copied back answer the past`()
+        async throws
+    {
+        guard Programs.areBuilt() else { return }
+        let site = try await SmallSite.imported()
+        defer { site.remove() }
+        let port = try Loopback.freePort()
+        try #require(try await site.run("up --detach --port \(port)").status == 0)
+        let deleted = try #require(
+            try await lines(site, "map delete Small").first?["sequence"] as? Int64)
+        let kept = site.folder + "/kept"
+        let hours = DateComponents(hour: -3)
+        let old = try #require(Calendar.current.date(byAdding: hours, to: .now))
+        let data = site.path + "/datasets"
+        for name in try FileManager.default.contentsOfDirectory(atPath: data) {
+            try FileManager.default.setAttributes(
+                [.modificationDate: old], ofItemAtPath: data + "/" + name)
+        }
+        let moment = ISO8601DateFormatter().string(from: .now.addingTimeInterval(60))
+        let swept = try await lines(site, "sweep --past-before \(moment) --keep-in \(kept)")
+        #expect(swept.last?["removedCount"] as? Int == 2)
+        let past = deleted - 1
+        #expect(try await name(site, at: past) == nil)
+        for name in try FileManager.default.contentsOfDirectory(atPath: kept + "/datasets") {
+            try FileManager.default.copyItem(
+                atPath: kept + "/datasets/" + name, toPath: data + "/" + name)
+        }
+        _ = try await site.run("down")
+        try #require(try await site.run("up --detach --port \(port)").status == 0)
+        #expect(try await name(site, at: past) == "east")
+        _ = try await site.run("down")
     }
 }

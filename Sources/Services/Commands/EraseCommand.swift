@@ -16,20 +16,21 @@ struct EraseCommand: SiteCommand {
     static let configuration = CommandConfiguration(
         commandName: "erase", abstract: "Take a person's values out of every past.",
         discussion: """
-            WHAT is a feature, MAP/LAYER/ID with the layer's number. Its values and its geometry \
-            are taken out of all events of the map and of every dataset that the layer ever had; \
-            recorded requests about the map go, and so do snapshots, which are made again. --user \
-            takes the name of a user out of events, the audit and recorded requests. The site \
-            must be down. Positions, times, ids and the hash chain of the log stay; the log \
-            records how much was erased, and 'cairn log verify' says so. It is not undone. \
-            Backups made before keep what they have: --list names what to erase from them. JSON: \
-            one line with eventCount, commitCount, datasetCount, recordingCount and isDone.
+            WHAT is a feature, MAP/LAYER/ID with the layer's number. Its values and its \
+            geometry are taken out of all events of the map and of every dataset that the \
+            layer ever had; recorded requests about the map go, and so do snapshots, which are \
+            made again. --user takes the name of a user out of events, the audit and recorded \
+            requests. The site must be down. Positions, times, ids and the hash chain of the \
+            log stay; the log records how much was erased, and 'cairn log verify' says so. It \
+            is not undone. Backups made before keep what they have: 'cairn restore --erasures' \
+            takes the lines of --list --json. JSON: one line with eventCount, commitCount, \
+            datasetCount, recordingCount and isDone.
             """)
 
     @OptionGroup var common: CommonOptions
     @Argument(help: "A feature: MAP/LAYER/ID with the layer's number.") var what: String?
     @Option(help: "A user.") var user: String?
-    @Flag(help: "List the erasures of the site, for backups.") var list = false
+    @Flag(help: "List the erasures of the site.") var list = false
     @Flag(help: "Only count.") var dryRun = false
 
     func validate() throws {
@@ -48,7 +49,7 @@ struct EraseCommand: SiteCommand {
 
     func perform(_ session: Session) async throws {
         if list { return try show(erasuresOf: session) }
-        let data = try personalData()
+        let data = try user.map { .user($0) } ?? PersonalData(feature: what ?? "")
         guard !session.isUp, session.supervisor == nil else {
             throw Failure(
                 .conflict,
@@ -88,14 +89,5 @@ struct EraseCommand: SiteCommand {
                         + "\(erased.eventCount) events, \(erased.datasets.count) datasets")
             }
         }
-    }
-
-    private func personalData() throws -> PersonalData {
-        if let user { return .user(user) }
-        guard let feature = AuditFilter.Feature(parsing: what ?? "") else {
-            throw UsageFailure(
-                "'\((what ?? "").prefix(80))': expected MAP/LAYER/ID with the layer's number")
-        }
-        return .feature(map: feature.map, layer: feature.layer, id: feature.id)
     }
 }

@@ -16,12 +16,14 @@ struct SweepCommand: SiteCommand {
         commandName: "sweep",
         abstract: "Remove datasets, rasters and locator files that nothing refers to.",
         discussion: """
-            Removes data that no map and no locator ever used, an hour after they were written. \
-            With --past-before also those that were last used before a time: requests as of the \
-            past that need them are then answered without these layers, and undos that need them \
-            refused. Data of maps and locators as they are, of deleted maps without --past-before, \
-            and of jobs that have not ended stay. The sweep is recorded before the first file is \
-            removed. 'cairn job sweep' does the same for files of jobs. JSON: one \
+            Removes data that no map and no locator ever used, an hour after they were \
+            written. With --past-before also those that were last used before a time: requests \
+            as of the past that need them are then answered without these layers, and undos \
+            that need them refused. Data of maps and locators as they are, of deleted maps \
+            without --past-before, and of jobs that have not ended stay. --keep-in copies what \
+            goes to a folder first, by the same names: copied back into the site, the past is \
+            whole again. The sweep is recorded before the first file is removed. 'cairn job \
+            sweep' does the same for files of jobs. JSON: one \
             {"kind","id","byteCount","verdict","uses":[…]} for each, and a last line \
             {"removedCount","removedBytes","keptCount","keptBytes","isDone"}.
             """)
@@ -30,6 +32,8 @@ struct SweepCommand: SiteCommand {
     @Option(
         help: "Also remove data that were last used before this time.", transform: Reading.time)
     var pastBefore: Timestamp?
+    @Option(help: "A folder that gets a copy of what is removed.", completion: .directory)
+    var keepIn: String?
     @Flag(help: "Only show what would be removed, and what keeps the rest.") var dryRun = false
 
     private struct Entry {
@@ -85,6 +89,7 @@ struct SweepCommand: SiteCommand {
             try show(entry, isDoomed, isDoomed ? uses : keeping, session.output)
         }
         if !dryRun, !doomed.isEmpty {
+            if let keepIn { try Self.copy(doomed, from: session.site, to: keepIn) }
             // Before it happens.
             try await session.record(
                 SiteDataSwept(data: doomed.map(\.id), byteCount: sum.removedBytes), in: .siteBlobs)
@@ -160,6 +165,23 @@ struct SweepCommand: SiteCommand {
             }
         }
         return entries
+    }
+
+    /// Copies folders to the same places of another one, each file durable and whole.
+    private static func copy(
+        _ entries: [Entry], from site: Site, to folder: String
+    ) throws(Failure) {
+        let target = URL(filePath: folder).standardizedFileURL.path
+        guard target != site.path else {
+            throw Failure(
+                .invalidParameter, "--keep-in '\(folder)': expected another folder than the site")
+        }
+        var copies = FileCopies(from: site.path, to: target)
+        defer { copies.end() }
+        for entry in entries {
+            let place = String(entry.path.dropFirst(site.path.utf8.count + 1))
+            for file in try copies.files(below: place) { _ = try copies.copy(file) }
+        }
     }
 
     /// Removes a folder, which is gone under its name at once.

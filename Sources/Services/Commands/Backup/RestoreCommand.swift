@@ -60,12 +60,15 @@ struct RestoreCommand: AsyncParsableCommand {
             backup; the site appears when all is well. It has the users, rules and tokens of the \
             site that was backed up; from a backup without secrets it is closed to everybody \
             until users are added. Its log is a new incarnation, so that programs that follow the \
-            one before stop. JSON: one line with head, incarnation, fileCount, byteCount, \
-            hasAccessRules and isClosed.
+            one before stop. --erasures erases again what was erased after the backup: lines of \
+            'cairn erase --list --json', MAP/LAYER/ID or user:NAME. JSON: one line with head, \
+            incarnation, fileCount, byteCount, hasAccessRules, isClosed and erasureCount.
             """)
 
     @OptionGroup var common: CommonOptions
     @Argument(help: "The folder of the backup.", completion: .directory) var backup: String
+    @Option(help: "A list of what to erase from it again.", completion: .file())
+    var erasures: String?
 
     private struct Line: Encodable {
         var head: Int64
@@ -74,11 +77,12 @@ struct RestoreCommand: AsyncParsableCommand {
         var byteCount: Int64
         var hasAccessRules: Bool
         var isClosed: Bool
+        var erasureCount: Int
     }
 
-    func run() async throws { try await withExitCodes { try restore() } }
+    func run() async throws { try await withExitCodes { try await restore() } }
 
-    private func restore() throws {
+    private func restore() async throws {
         let target = URL(filePath: try common.sitePath()).standardizedFileURL.path
         let files = FileManager.default
         let names = try? files.contentsOfDirectory(atPath: target)
@@ -86,22 +90,31 @@ struct RestoreCommand: AsyncParsableCommand {
             throw Failure(
                 .conflict, "'\(target)' is not empty: a backup becomes a site in a new directory")
         }
+        let erasures = try erasures.map { try ErasureList(readingFrom: $0).data } ?? []
         let staged = target + ".restoring"
         let site = try RestoredSite(
             of: URL(filePath: backup).standardizedFileURL.path, in: staged)
+        let output = Output(isJSON: common.json)
+        let session = Session(site: try Site(opening: staged), output: output)
+        for data in erasures {
+            try await session.record(
+                try SiteErasure(site: session.site, data).run(), in: .siteErasures)
+        }
+        session.close()
         do {
             if names != nil { try files.removeItem(atPath: target) }
             try files.moveItem(atPath: staged, toPath: target)
         } catch {
             throw Failure(.unreadable, "'\(staged)' cannot become '\(target)': \(error)")
         }
-        let (manifest, output) = (site.manifest, Output(isJSON: common.json))
+        let manifest = site.manifest
         if output.isJSON {
             try output.record(
                 Line(
                     head: manifest.head, incarnation: site.log.incarnation,
                     fileCount: manifest.files.count, byteCount: manifest.byteCount,
-                    hasAccessRules: manifest.hasAccessRules, isClosed: site.isClosed))
+                    hasAccessRules: manifest.hasAccessRules, isClosed: site.isClosed,
+                    erasureCount: erasures.count))
         } else {
             try output.line(
                 "\(target) has \(manifest.head) events and \(manifest.files.count) files of "
