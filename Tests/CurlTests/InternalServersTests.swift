@@ -183,4 +183,24 @@ import Testing
             #expect(try result.get().status == 200)
         }
     }
+
+    @Test func `the addresses of a host are those that a request would be sent to`() throws {
+        let own = WebClient()
+        #expect(try own.addresses(of: "127.0.0.1") == ["127.0.0.1"])
+        #expect(try own.addresses(of: "LOCALHOST").contains("127.0.0.1"))
+        #expect(try own.addresses(of: "169.254.1.1") == ["169.254.1.1"])
+        #expect(try own.addresses(of: "::1") == ["::1"])
+        for host in ["0x7f.1", "2130706433"] {
+            #expect(try own.addresses(of: host) == ["127.0.0.1"])
+        }
+        let listed = WebClient(try InternalServers(only: ["db.example", "10.1.0.0/16"]))
+        #expect(try listed.addresses(of: "10.1.2.3") == ["10.1.2.3"])
+        #expect(try listed.addresses(of: "192.0.3.1") == ["192.0.3.1"])
+        for host in ["127.0.0.1", "localhost", "10.2.0.1", "169.254.1.1"] {
+            let error = #expect(throws: WebError.self) { try listed.addresses(of: host) }
+            #expect(error?.code == .refused, "\(host)")
+        }
+        let error = #expect(throws: WebError.self) { try own.addresses(of: "no.invalid") }
+        #expect(error?.code == .unreachable)
+    }
 }

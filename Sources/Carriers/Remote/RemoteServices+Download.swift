@@ -33,4 +33,14 @@ extension RemoteServices {
             throw Self.named(Self.failure(error), url)
         }
     }
+
+    /// The addresses of a host to which a connection by another protocol than HTTP may be made, by
+    /// the rules for layers of other servers.
+    ///
+    /// Blocks the calling thread. Throws `Failure` with one sentence without the host's name.
+    public func addresses(of host: String) throws(Failure) -> [String] {
+        do throws(WebError) { return try client.addresses(of: host) } catch {
+            throw Self.failure(error)
+        }
+    }
 }

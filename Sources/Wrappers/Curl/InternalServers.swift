@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
+internal import Glibc
+
 /// The servers that may be contacted at addresses outside the public Internet.
 ///
 /// A request for a URL goes to its own host, and by redirection to others. A server on the Internet
@@ -56,5 +58,44 @@ public struct InternalServers: Hashable, Sendable {
             return host == own && (reach == .internal || PeerAddress(host) == address)
         }
         return hosts.contains(host)
+    }
+
+    /// The addresses of a host that are allowed where the host is the one that was asked for.
+    func addresses(of host: String) throws(WebError) -> [String] {
+        var name = host.lowercased()
+        if name.last == "." { name.removeLast() }
+        var hints = unsafe addrinfo()
+        unsafe hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        var found: UnsafeMutablePointer<addrinfo>?
+        let outcome = unsafe getaddrinfo(host, nil, &hints, &found)
+        defer { if let found = unsafe found { unsafe freeaddrinfo(found) } }
+        guard outcome == 0 else {
+            let reason = unsafe String(cString: gai_strerror(outcome))
+            throw WebError(.unreachable, "the host has no address: \(reason)")
+        }
+        var addresses: [String] = []
+        var next = unsafe found
+        while let entry = unsafe next {
+            unsafe next = entry.pointee.ai_next
+            guard let socket = unsafe entry.pointee.ai_addr,
+                let address = unsafe PeerAddress(
+                    family: entry.pointee.ai_family, at: UnsafeRawPointer(socket)),
+                admit(address, as: name, for: name)
+            else { continue }
+            var text = [CChar](repeating: 0, count: Int(NI_MAXHOST))
+            let isWritten = unsafe getnameinfo(
+                socket, entry.pointee.ai_addrlen, &text, socklen_t(text.count), nil, 0,
+                NI_NUMERICHOST)
+            guard isWritten == 0 else { continue }
+            let bytes = text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
+            addresses.append(String(decoding: bytes, as: UTF8.self))
+        }
+        guard !addresses.isEmpty else {
+            throw WebError(
+                .refused,
+                "its address is on this machine or an internal network, and is not among those "
+                    + "allowed there")
+        }
+        return addresses
     }
 }

@@ -42,6 +42,14 @@ public final class WebClient: Sendable {
 
     deinit { running.withLock { $0?.loop.close() } }
 
+    /// The addresses of a host to which a connection by another protocol than HTTP may be made.
+    ///
+    /// Blocks while the name is resolved. Throws ``WebError``: `unreachable` for a host without an
+    /// address, `refused` where none of its addresses may be connected to.
+    public func addresses(of host: String) throws(WebError) -> [String] {
+        try servers.addresses(of: host)
+    }
+
     /// Submits all requests and returns at once.
     ///
     /// - Parameters:
