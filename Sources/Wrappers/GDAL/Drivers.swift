@@ -2,6 +2,7 @@
 // Part of Cairn.
 
 internal import CGDAL
+internal import Synchronization
 
 /// GDAL's drivers and its process-wide settings, set up once.
 ///
@@ -41,9 +42,20 @@ enum Drivers {
         ("OGR_SQLITE_STATIC_VIRTUAL_OGR", "NO"),
     ]
 
-    private static let isReady: Bool = {
+    /// What the set-up leaves.
+    // `@unchecked`: a driver is never released, and used under the lock of `opening` alone.
+    @safe
+    private struct Setup: @unchecked Sendable {
+        /// The driver of PostgreSQL, which is registered only while a database is opened.
+        let postgres: GDALDriverH?
+    }
+
+    private static let opening = Mutex(())
+
+    private static let setup: Setup = {
         for (key, value) in settings { unsafe CPLSetConfigOption(key, value) }
         GDALAllRegister()
+        let postgres = unsafe GDALGetDriverByName(PostgresDatabase.driver)
         let kept = VectorFormats.drivers.union(RasterSource.formats).union(tools)
         for index in (0..<GDALGetDriverCount()).reversed() {
             guard let driver = unsafe GDALGetDriver(index),
@@ -61,7 +73,7 @@ enum Drivers {
                 unsafe result?.pointee.pszErrBuf = CPLStrdup("nothing is fetched from servers")
                 return unsafe result
             }, nil)
-        return true
+        return unsafe Setup(postgres: postgres)
     }()
 
     /// Replaces each unneeded file system by one without files.
@@ -86,7 +98,19 @@ enum Drivers {
     }
 
     /// Registers the drivers on first use.
-    static func register() { _ = isReady }
+    static func register() { _ = setup }
+
+    /// Runs `body` while the driver of PostgreSQL is registered; no file is opened with it, because
+    /// ``VectorSource`` names the drivers that it allows.
+    static func withPostgres<R>(_ body: () -> R) -> R {
+        let driver = unsafe setup.postgres
+        return opening.withLock { _ in
+            guard let driver = unsafe driver else { return body() }
+            unsafe GDALRegisterDriver(driver)
+            defer { unsafe GDALDeregisterDriver(driver) }
+            return body()
+        }
+    }
 }
 
 /// A list of C strings in GDAL's form, freed with the value.
