@@ -236,8 +236,8 @@ let tier5: [Target] = [
     library(
         "Commands",
         [
-            "CairnClient", "CairnModel", "Dataset", "EventLog", "Expression", "GEOS", "Geometry",
-            "ICU", "JobKinds", "Jobs",
+            "CairnClient", "CairnModel", "Dataset", "EventLog", "Expression", "GDAL", "GEOS",
+            "Geometry", "ICU", "JobKinds", "Jobs",
             "Locator", "LocatorSources", "MapState", "PROJ", "Platform", "Recording",
             "Remote", "Replay", "Settings", "Site", "Tables", "Terminal", arguments,
         ]),

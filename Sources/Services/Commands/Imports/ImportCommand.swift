@@ -27,7 +27,10 @@ struct ImportCommand: SiteCommand {
     @OptionGroup var choices: ImportChoiceOptions
     @OptionGroup var network: NetworkOptions
     @Argument(
-        help: "Files, directories (every data set below them), or URLs with --allow-network.",
+        help: """
+            Files, directories (every data set below them), or with --allow-network URLs and \
+            PostGIS databases (postgresql://USER@HOST/DATABASE).
+            """,
         completion: .file())
     var paths: [String]
     @Option(help: "The map.", completion: .maps, transform: Reading.mapName) var map: MapName?

@@ -71,23 +71,30 @@ struct Importing {
         self.site = site
     }
 
-    /// The layers of a file, of all data sets and rasters in a directory, or of a file on another
-    /// server.
+    /// The layers of a file, of all data sets and rasters in a directory, of a file on another
+    /// server, or of a database.
     func run() async throws(Failure) -> [ImportedSource] {
         let (path, options, access, site) = (path, options, access, site)
         let result: Result<[ImportedSource], Failure> = await OwnThread.run("import") {
             () throws(Failure) in
             guard let remote = RemoteSource(path) else {
-                return try Self.sources(path, options, site)
+                return try Self.sources(path, path, options, site)
             }
             let staging = try StagingDirectory(in: site.datasetsDirectory)
-            let file = try remote.fetch(access, site, into: staging.path)
+            let fetched = try remote.fetch(access, options, site, into: staging.path)
+            let file = fetched.path
             do throws(Failure) {
-                return try Self.sources(file, options, site).map { source in
+                return try Self.sources(file, path, fetched.options, site).map { source in
                     guard case .features(var layer) = source, layer.provenance.part == file else {
                         return source
                     }
                     layer.provenance.part = path
+                    if fetched.isDatabase {
+                        layer.provenance.driver = "PostgreSQL"
+                        let basis = layer.provenance.referenceBasis
+                        layer.provenance.referenceBasis = basis.replacing("gpkg_", with: "")
+                    }
+                    layer.notes = (fetched.notes[layer.provenance.layer] ?? []) + layer.notes
                     return .features(layer)
                 }
             } catch {
@@ -98,8 +105,9 @@ struct Importing {
         return try result.get()
     }
 
+    /// - Parameter name: The source's name in messages.
     private static func sources(
-        _ path: String, _ options: ImportOptions, _ site: Site
+        _ path: String, _ name: String, _ options: ImportOptions, _ site: Site
     ) throws(Failure) -> [ImportedSource] {
         if RasterImport.recognises(path) {
             return [
@@ -109,7 +117,7 @@ struct Importing {
         let rasters = try RasterFiles(below: path).paths
         var found: [ImportedSource] = []
         do throws(Failure) {
-            found = try Self.features(path, options, site)
+            found = try Self.features(path, name, options, site)
         } catch {
             let isEmpty = [.invalidParameter, .unreadable].contains(error.code)
             guard !rasters.isEmpty, options == ImportOptions(), isEmpty else { throw error }
@@ -129,7 +137,7 @@ struct Importing {
     }
 
     private static func features(
-        _ path: String, _ options: ImportOptions, _ site: Site
+        _ path: String, _ name: String, _ options: ImportOptions, _ site: Site
     ) throws(Failure) -> [ImportedSource] {
         var progress = ProgressLine()
         defer { progress.clear() }
@@ -140,7 +148,7 @@ struct Importing {
                 return progress.show(Self.text($0))
             }
             progress.clear()
-            Output.diagnose("'\(path)': layer '\(layer)' is left out: \(reason)")
+            Output.diagnose("'\(name)': layer '\(layer)' is left out: \(reason)")
         }.map { .features($0) }
     }
 

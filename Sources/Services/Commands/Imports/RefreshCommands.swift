@@ -27,7 +27,9 @@ struct RefreshAdd: SiteCommand {
     @OptionGroup var network: NetworkOptions
     @Argument(help: "Its name: 1 to 64 letters, digits, '-' or '_'.") var name: String
     @Argument(help: "MAP/LAYER, the layer.") var target: String
-    @Argument(help: "The file or folder, or a URL with --allow-network.", completion: .file())
+    @Argument(
+        help: "The file or folder, or with --allow-network a URL or a PostGIS database.",
+        completion: .file())
     var source: String
     @Option(help: "From one run to the next: a number and s, m, h or d.", transform: Self.seconds)
     var every: Int?

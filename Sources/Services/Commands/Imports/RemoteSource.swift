@@ -10,7 +10,8 @@ internal import Site
 
 /// Permission to fetch sources from other servers.
 struct NetworkOptions: ParsableArguments {
-    @Flag(help: "Fetch sources that are URLs from their servers.") var allowNetwork = false
+    @Flag(help: "Fetch sources that are URLs, or databases, from their servers.") var allowNetwork =
+        false
     @Option(help: "The credential for these servers ('cairn credential').")
     var credential: String?
 
@@ -26,8 +27,8 @@ struct NetworkOptions: ParsableArguments {
     }
 }
 
-/// A source on another server: a file that is fetched before an import reads it, so that the
-/// confined import needs no network.
+/// A source on another server: a file that is fetched, or tables of a database that are copied,
+/// before an import reads it, so that the confined import needs no network.
 struct RemoteSource {
     /// Permission to fetch it.
     struct Access: Hashable, Sendable {
@@ -35,17 +36,37 @@ struct RemoteSource {
         var credential: String?
     }
 
+    /// A source on this machine.
+    struct Fetched {
+        var path: String
+        /// The options that count when it is read.
+        var options: ImportOptions
+        /// Whether it is a copy of a database, not a file as the server has it.
+        var isDatabase = false
+        /// Notes by the names of layers.
+        var notes: [String: [String]] = [:]
+    }
+
     let url: String
+    private let isDatabase: Bool
 
     /// Nil for a path.
     init?(_ text: String) {
         let lowered = text.lowercased()
-        guard ["http://", "https://"].contains(where: lowered.hasPrefix) else { return nil }
+        isDatabase = PostgresAddress.isMeant(by: text)
+        guard isDatabase || ["http://", "https://"].contains(where: lowered.hasPrefix) else {
+            return nil
+        }
         url = text
     }
 
     /// Throws `invalidParameter` for a secret in the URL, and without permission.
     func check(_ access: Access?) throws(Failure) {
+        if isDatabase {
+            let database = try PostgresSource(url)
+            guard access == nil else { return }
+            throw Self.forbidden(database.address.shown)
+        }
         let shown = url.prefix { $0 != "?" && $0 != "#" }.prefix(200)
         let host = url.drop { $0 != "/" }.dropFirst(2).prefix { !"/?#".contains($0) }
         let isSecret = ["token=", "password=", "apikey=", "api_key=", "access_token="]
@@ -57,17 +78,24 @@ struct RemoteSource {
                     + "'--credential' names it")
         }
         guard access != nil else {
-            throw Failure(
-                .invalidParameter,
-                "'\(shown)' is on another server: '--allow-network' permits to fetch it")
+            throw Self.forbidden(String(shown))
         }
     }
 
-    /// Writes the file into a directory and returns its path.
+    private static func forbidden(_ shown: String) -> Failure {
+        Failure(
+            .invalidParameter,
+            "'\(shown)' is on another server: '--allow-network' permits to fetch it")
+    }
+
+    /// Writes the file into a directory.
     func fetch(
-        _ access: Access?, _ site: Site, into directory: String
-    ) throws(Failure) -> String {
+        _ access: Access?, _ options: ImportOptions, _ site: Site, into directory: String
+    ) throws(Failure) -> Fetched {
         try check(access)
+        if isDatabase {
+            return try PostgresSource(url).copy(access, options, site, into: directory)
+        }
         let (bytes, mediaType) = try RemoteServices(of: site).download(
             url, credential: access?.credential)
         let path = directory + "/" + name(mediaType)
@@ -76,7 +104,7 @@ struct RemoteSource {
         } catch {
             throw Failure(error)
         }
-        return path
+        return Fetched(path: path, options: options)
     }
 
     /// The name of the file: the end of the URL's path where it has an ending, else one by the
