@@ -20,7 +20,8 @@ struct CredentialSet: SiteCommand {
         commandName: "set", abstract: "Store a secret read from standard input.",
         discussion: """
             Without --user it is a token: a bearer token for WMS, the parameter 'token' for \
-            ArcGIS. It replaces the one of that name, from the next request on.
+            ArcGIS, the password of the user that the address of a database states. It replaces \
+            the one of that name, from the next request on.
             """)
     static let makesSite = true
 
