@@ -92,7 +92,7 @@ let tier1: [Target] = [
     library("Platform", ["CCairnLinux", "CDeferred", "CSSL", "CSodium", "CZlib"], isHot: true),
     library("ZeroMQ", ["CCairnLinux", "CZeroMQ", "Platform"]),
     library("SQLite", ["CSQLite"]),
-    library("GDAL", ["CGDAL", "CDeferred", "Platform"]),
+    library("GDAL", ["CGDAL", "CDeferred", "Platform", "SQLite"]),
     library("GEOS", ["CGEOS", "CDeferred"]),
     library("PROJ", ["CPROJ", "CDeferred"]),
     library("Curl", ["CCurl", "CDeferred", "Platform"]),

@@ -2,12 +2,15 @@
 // Part of Cairn.
 
 internal import CGDAL
+internal import Platform
+internal import SQLite
 
 /// A vector file, or directory, opened for reading; used from one thread at a time.
 ///
 /// Only formats of ``VectorFormats`` are opened, and nothing is fetched from a network. The caller
 /// must check and confine other references of a file. The file is not changed (SQLite may make its
-/// own `-shm` and `-wal` beside a GeoPackage meanwhile).
+/// own `-shm` and `-wal` beside a GeoPackage meanwhile). A pass over a layer of a database may take
+/// a bounded number of SQLite's steps, since it may be a view without an end.
 @safe
 public final class VectorSource {
     private let handle: GDALDatasetH
@@ -19,6 +22,10 @@ public final class VectorSource {
     /// GDAL's warnings from opening the file.
     public let warnings: [SourceWarning]
     private var remarks: [SourceWarning] = []
+    /// Most steps of SQLite in one pass over a layer; nil for files that are no databases of it.
+    private let stepLimit: Int64?
+    /// Layers whose features could not be counted within them.
+    private let uncounted: Set<Int>
 
     /// Opens a plain file or a directory.
     ///
@@ -33,26 +40,61 @@ public final class VectorSource {
         let shown = name ?? path
         guard PlainPath.isPlain(path) else { throw PlainPath.error(shown) }
         let log = MessageLog()
-        let opened = unsafe log.listen { () -> GDALDatasetH? in
-            let drivers = StringList(VectorFormats.drivers.sorted())
-            let options = StringList(options)
-            let flags = UInt32(GDAL_OF_VECTOR | GDAL_OF_READONLY | GDAL_OF_VERBOSE_ERROR)
-            return unsafe GDALOpenEx(path, flags, drivers.constant, options.constant, nil)
+        let limit = Self.stepLimit(ofFile: path)
+        let (opened, isUsedUp) = unsafe log.listen {
+            unsafe StepBound.run(limit) { unsafe (Self.open(path, options), StepBound.isUsedUp) }
+        }
+        if isUsedUp {
+            if let opened = unsafe opened { unsafe GDALClose(opened) }
+            throw Self.endless("open '\(shown)'", limit)
         }
         guard let opened = unsafe opened else {
             throw log.error("open '\(shown)'").renaming(path, shown)
         }
         unsafe handle = opened
         self.path = shown
+        stepLimit = limit
+        var uncounted: Set<Int> = []
         let (driver, layers) = log.listen {
             let name = unsafe GDALGetDriverShortName(GDALGetDatasetDriver(opened))
-            let layers = unsafe (0..<GDALDatasetGetLayerCount(opened)).compactMap { index in
-                unsafe GDALDatasetGetLayer(opened, index).map { unsafe Self.describe($0) }
+            var layers: [SourceLayer] = []
+            for index in 0..<(unsafe GDALDatasetGetLayerCount(opened)) {
+                guard let layer = unsafe GDALDatasetGetLayer(opened, index) else { continue }
+                StepBound.run(limit) {
+                    unsafe layers.append(Self.describe(layer))
+                    if StepBound.isUsedUp { uncounted.insert(layers.count - 1) }
+                }
             }
             return (unsafe name.map { unsafe String(cString: $0) } ?? "", layers)
         }
-        (self.driver, self.layers) = (driver, layers)
+        (self.driver, self.layers, self.uncounted) = (driver, layers, uncounted)
         warnings = log.warnings.map { SourceWarning(text: $0, row: nil) }
+    }
+
+    private static func open(_ path: String, _ options: [String]) -> GDALDatasetH? {
+        let drivers = StringList(VectorFormats.drivers.sorted())
+        let options = StringList(options)
+        let flags = UInt32(GDAL_OF_VECTOR | GDAL_OF_READONLY | GDAL_OF_VERBOSE_ERROR)
+        return unsafe GDALOpenEx(path, flags, drivers.constant, options.constant, nil)
+    }
+
+    /// Most steps of SQLite in one pass over a layer of a database: 500 million, and 20 for each
+    /// byte, which is several times what all rows of its tables take; nil for other files.
+    static func stepLimit(ofFile path: String) -> Int64? {
+        guard let file = try? MappedFile(path: path), file.byteCount >= 16,
+            file.copy(0..<16) == Array("SQLite format 3\0".utf8)
+        else { return nil }
+        let logByteCount = FileSystem.byteCount(of: path + "-wal") ?? 0
+        return 500_000_000 + 20 * (Int64(file.byteCount) + logByteCount)
+    }
+
+    private static func endless(_ operation: String, _ limit: Int64?) -> GDALError {
+        GDALError(
+            operation: operation,
+            messages: [
+                "a view in it has not ended after \(limit ?? 0) steps of SQLite: expected a table, "
+                    + "or a view that ends"
+            ], isInputOutput: false)
     }
 
     /// Takes GDAL's warnings since layers were last read.
@@ -107,30 +149,45 @@ public final class VectorSource {
             throw GDALError(
                 operation: "read layer \(index) of '\(path)'", messages: [], isInputOutput: false)
         }
+        guard !uncounted.contains(index) else {
+            throw Self.endless("read layer '\(layers[index].name)'", stepLimit)
+        }
         let swapsAxes = unsafe SpatialReferenceHandle.isLatitudeFirst(OGR_L_GetSpatialRef(layer))
         let kinds = layers[index].fields.map(\.kind)
         let log = MessageLog()
         defer { skipped.add(log.takeSkipped()) }
         try log.listen {
-            unsafe OGR_L_ResetReading(layer)
-            var count = 0
-            while true {
-                log.clear()
-                let next = unsafe OGR_L_GetNextFeature(layer)
-                remark(log.warnings, row: count + 1)
-                guard let next = unsafe next else {
-                    if log.failures.isEmpty { break }
-                    throw log.error("read on after \(count) features of '\(layers[index].name)'")
+            try StepBound.run(stepLimit) {
+                unsafe OGR_L_ResetReading(layer)
+                var count = 0
+                while let next = unsafe try nextFeature(layer, index, count, log) {
+                    let feature = unsafe SourceFeature(
+                        next, kinds: kinds, swapsAxes: swapsAxes, complaints: log.failures)
+                    if log.hasInputOutputFailure {
+                        throw log.error("read feature \(count + 1) of '\(layers[index].name)'")
+                    }
+                    try body(feature)
+                    count += 1
                 }
-                let feature = unsafe SourceFeature(
-                    next, kinds: kinds, swapsAxes: swapsAxes, complaints: log.failures)
-                if log.hasInputOutputFailure {
-                    throw log.error("read feature \(count + 1) of '\(layers[index].name)'")
-                }
-                try body(feature)
-                count += 1
             }
         }
+    }
+
+    /// The feature after `count` others; nil at the end of the layer.
+    private func nextFeature(
+        _ layer: OGRLayerH, _ index: Int, _ count: Int, _ log: MessageLog
+    ) throws(GDALError) -> OGRFeatureH? {
+        log.clear()
+        let next = unsafe OGR_L_GetNextFeature(layer)
+        remark(log.warnings, row: count + 1)
+        guard unsafe next == nil else { return unsafe next }
+        if StepBound.isUsedUp {
+            throw Self.endless("read layer '\(layers[index].name)'", stepLimit)
+        }
+        guard log.failures.isEmpty else {
+            throw log.error("read on after \(count) features of '\(layers[index].name)'")
+        }
+        return nil
     }
 
     /// Calls `body` with every feature of all layers in the order of the source, and the index of

@@ -28,7 +28,7 @@ public final class Connection {
     }
 
     /// Once in a process; without effect if other code, such as GDAL, has opened a file before.
-    private static let isWithoutAccount: Bool =
+    static let isWithoutAccount: Bool =
         cairn_sqlite3_keep_no_account_of_memory() == SQLITE_OK
 
     /// Opens the file; throws `SQLiteError`, whose code 14 means that the file cannot be opened.

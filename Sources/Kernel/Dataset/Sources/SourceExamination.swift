@@ -90,45 +90,53 @@ struct SourceExamination {
         return ""
     }
 
+    /// Most steps of SQLite in one of the tables of a GeoPackage's own, each of which may be a view
+    /// without an end.
+    private static let stepLimit: Int64 = 100_000_000
+
     /// The spatial reference of a table in a GeoPackage: its `srs_id` and its definition; nil for
     /// none.
     static func spatialReference(
         ofTable table: String, at path: String
     ) -> (number: Int, definition: String)? {
-        do throws(SQLiteError) {
-            let connection = try Connection(path: path, mode: .read)
-            try connection.execute("PRAGMA trusted_schema = OFF")
-            var row = try connection.prepare(
-                """
-                SELECT s.srs_id, s.definition FROM gpkg_geometry_columns g
-                JOIN gpkg_spatial_ref_sys s ON s.srs_id = g.srs_id
-                WHERE g.table_name = ?1 COLLATE NOCASE
-                """)
-            try row.bind(1, table)
-            guard try row.step() else { return nil }
-            return (Int(row.integer(0)), row.text(1))
-        } catch {
-            return nil
+        StepBound.run(stepLimit) {
+            do throws(SQLiteError) {
+                let connection = try Connection(path: path, mode: .read)
+                try connection.execute("PRAGMA trusted_schema = OFF")
+                var row = try connection.prepare(
+                    """
+                    SELECT s.srs_id, s.definition FROM gpkg_geometry_columns g
+                    JOIN gpkg_spatial_ref_sys s ON s.srs_id = g.srs_id
+                    WHERE g.table_name = ?1 COLLATE NOCASE
+                    """)
+                try row.bind(1, table)
+                guard try row.step() else { return nil }
+                return (Int(row.integer(0)), row.text(1))
+            } catch {
+                return nil
+            }
         }
     }
 
     /// The default style of a table in a GeoPackage, QML and SLD, each empty for none; nil without
     /// a row for the table in `layer_styles`.
     static func style(ofTable table: String, at path: String) -> (qml: String, sld: String)? {
-        do throws(SQLiteError) {
-            let connection = try Connection(path: path, mode: .read)
-            try connection.execute("PRAGMA trusted_schema = OFF")
-            var row = try connection.prepare(
-                """
-                SELECT coalesce(styleQML, ''), coalesce(styleSLD, '') FROM layer_styles
-                WHERE f_table_name = ?1 COLLATE NOCASE
-                ORDER BY coalesce(useAsDefault, 0) DESC LIMIT 1
-                """)
-            try row.bind(1, table)
-            return try row.step() ? (row.text(0), row.text(1)) : nil
-        } catch {
-            // Most databases have no such table.
-            return nil
+        StepBound.run(stepLimit) {
+            do throws(SQLiteError) {
+                let connection = try Connection(path: path, mode: .read)
+                try connection.execute("PRAGMA trusted_schema = OFF")
+                var row = try connection.prepare(
+                    """
+                    SELECT coalesce(styleQML, ''), coalesce(styleSLD, '') FROM layer_styles
+                    WHERE f_table_name = ?1 COLLATE NOCASE
+                    ORDER BY coalesce(useAsDefault, 0) DESC LIMIT 1
+                    """)
+                try row.bind(1, table)
+                return try row.step() ? (row.text(0), row.text(1)) : nil
+            } catch {
+                // Most databases have no such table.
+                return nil
+            }
         }
     }
 
