@@ -178,17 +178,21 @@ public final class Locator: Sendable {
                 found.places = search.run(takesSlips: !isHouse, bytes)
             }
             found.placeSearch = search
-            keepBehindHouse(&found, Scoring.isHouse(words))
+            keepBehindHouse(&found, Scoring.isHouse(words), bytes)
         }
         return found
     }
 
     /// Caps the scores of places that leave a house number unmatched, and with a street type of all
-    /// towns, below that of a house matching all other words.
-    private func keepBehindHouse(_ found: inout LocatorFound, _ hasSort: Bool) {
-        guard case .street(let reading)? = found.addresses.first, reading.house != nil,
+    /// towns, below that of a house matching all other words, or of the street without the house.
+    private func keepBehindHouse(
+        _ found: inout LocatorFound, _ hasSort: Bool, _ bytes: RawSpan
+    ) {
+        guard case .street(let reading)? = found.addresses.first,
             found.places.contains(where: { $0.score >= reading.score }),
-            found.addressSearch?.explainsWords(reading) == true
+            let search = found.addressSearch,
+            reading.house != nil && search.explainsWords(reading)
+                || hasSort && search.isKnownStreet(reading, bytes)
         else { return }
         for index in found.places.indices {
             let place = found.places[index]

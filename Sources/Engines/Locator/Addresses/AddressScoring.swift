@@ -27,9 +27,12 @@ struct AddressReading {
     var otherWritings: Int
     /// Whether it is a house despite another street type in the text.
     var isOtherSort = false
+    /// Whether it is a house of a street whose type the text lacks, or whose name it misspells.
+    var isLoose = false
 
     func precedes(_ other: AddressReading) -> Bool {
         if score != other.score { return score > other.score }
+        if isOtherSort != other.isOtherSort { return other.isOtherSort }
         if house != nil, other.house != nil, likeness != other.likeness {
             return likeness > other.likeness
         }
@@ -181,9 +184,10 @@ final class AddressScoring {
             }
         }
         guard
-            let score = score(
+            var score = score(
                 text, used: used, lost: lost, isCertain: &isCertain, confirms: confirms)
         else { return nil }
+        if isOtherSort { score = min(score, file.ranking.score.otherSort) }
         if house != nil, isOther(street, text, rest, bytes) { return nil }
         if !namesTown, isTown(street, text, rest, isTogether: breaks == 0, bytes) { return nil }
         if house != nil, breaks > 0, takesTown(street, of: town, text, rest, bytes) { return nil }
@@ -191,7 +195,8 @@ final class AddressScoring {
             street: street, house: house, likeness: likeness, score: score,
             isCertain: isCertain, breaks: breaks, confirmsTown: confirms, rest: rest,
             weight: weight(of: street, in: place, bytes), otherWritings: otherWritings,
-            isOtherSort: isOtherSort)
+            isOtherSort: isOtherSort,
+            isLoose: house != nil && (isOtherSort || isLoose(street, text, bytes)))
     }
 
     /// Whether a text means another numbered street: it has a number that does not belong to this
@@ -226,7 +231,14 @@ final class AddressScoring {
         _ street: Int, _ text: AddressText, _ used: UInt64, _ bytes: RawSpan
     ) -> Bool {
         let rest = text.mask(0..<text.count) & ~used
-        guard rest != 0 else { return false }
+        if rest != 0, lacksSort(street, text, bytes), text.hasSort(in: rest, bytes) { return true }
+        return addresses.words(ofStreet: street, bytes).contains {
+            text.isMistyped(addresses.word(at: $0, bytes), ofOtherEnding: true, bytes)
+        }
+    }
+
+    /// Whether a street's name has street types, and the text none of them.
+    private func lacksSort(_ street: Int, _ text: AddressText, _ bytes: RawSpan) -> Bool {
         var hasSort = false
         for at in addresses.words(ofStreet: street, bytes) {
             let word = addresses.word(at: at, bytes)
@@ -234,7 +246,27 @@ final class AddressScoring {
             if !text.entries(ofWord: word).isEmpty { return false }
             hasSort = true
         }
-        return hasSort && text.hasSort(in: rest, bytes)
+        return hasSort
+    }
+
+    /// Whether the text lacks a street's type, or misspells its name.
+    private func isLoose(_ street: Int, _ text: AddressText, _ bytes: RawSpan) -> Bool {
+        lacksSort(street, text, bytes)
+            || addresses.words(ofStreet: street, bytes).contains {
+                text.isMistyped(addresses.word(at: $0, bytes), bytes)
+            }
+    }
+
+    /// Whether the text has a street's whole name without a typo, and its street type if it has one
+    /// as a word.
+    func isNamed(_ street: Int, _ text: AddressText, _ bytes: RawSpan) -> Bool {
+        addresses.words(ofStreet: street, bytes).allSatisfy { at in
+            let word = addresses.word(at: at, bytes)
+            guard addresses.kind(ofWord: word, bytes) != .little else { return true }
+            return text.entries(ofWord: word).contains {
+                text.entries[$0].quality >= 1 - losses.together
+            }
+        }
     }
 
     /// Whether the text lacks a significant word of the street's name.

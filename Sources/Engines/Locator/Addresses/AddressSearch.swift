@@ -93,14 +93,39 @@ struct AddressSearch {
             for index in seen.indices { seen[index] = 0 }
             pass(bytes)
         }
-        // If a street with the text's street type is known, houses on streets of another type are
-        // dropped.
-        if best.contains(where: \.isOtherSort),
-            best.contains(where: { !$0.isOtherSort && $0.confirmsTown && explainsWords($0) })
-        {
-            best.removeAll(where: \.isOtherSort)
-        }
+        if best.contains(where: \.isLoose) { putOthersBehind(bytes) }
         return best
+    }
+
+    /// Drops houses of streets whose type the text lacks, or whose name it misspells, where the
+    /// street that it names is known in its town; where no town is confirmed they stay well below
+    /// that street.
+    private mutating func putOthersBehind(_ bytes: RawSpan) {
+        let named = best.filter { !$0.isLoose && scoring.isNamed($0.street, text, bytes) }
+        best = best.compactMap { reading in
+            guard reading.isLoose else { return reading }
+            let rivals = named.filter { explainsWords($0, besides: reading.rest) }
+            guard let first = rivals.first else { return reading }
+            if rivals.contains(where: \.confirmsTown) { return nil }
+            var behind = reading
+            behind.score = min(reading.score, first.score - file.ranking.score.behindSort)
+            return behind.score < file.ranking.score.least ? nil : behind
+        }
+        best.sort { $0.precedes($1) }
+    }
+
+    /// Whether an interpretation's street, with its type, and its town are named by the text, and
+    /// only a number or another street type is left.
+    func isKnownStreet(_ reading: AddressReading, _ bytes: RawSpan) -> Bool {
+        guard reading.confirmsTown else { return false }
+        if reading.isOtherSort {
+            return (0..<text.count).allSatisfy {
+                text.isNumber[$0] || reading.rest & text.mask($0) == 0
+                    || text.hasSort(in: reading.rest & text.mask($0), bytes)
+            }
+        }
+        return reading.house == nil && explainsWords(reading)
+            && scoring.isNamed(reading.street, text, bytes)
     }
 
     /// The interpretations of the text as a postcode, best first.
@@ -116,10 +141,11 @@ struct AddressSearch {
         return first.isCertain || first.score >= 90 && explainsWords(first)
     }
 
-    /// Whether an interpretation leaves only numbers unmatched.
-    func explainsWords(_ reading: AddressReading) -> Bool {
+    /// Whether an interpretation leaves only numbers unmatched, and words that another one leaves
+    /// as well.
+    func explainsWords(_ reading: AddressReading, besides rest: UInt64 = 0) -> Bool {
         (0..<text.count).allSatisfy {
-            text.isNumber[$0] || reading.rest & text.mask($0) == 0
+            text.isNumber[$0] || reading.rest & ~rest & text.mask($0) == 0
         }
     }
 

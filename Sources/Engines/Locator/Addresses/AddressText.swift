@@ -156,16 +156,52 @@ struct AddressText {
         (0..<count).contains { number in
             rest & mask(number) == mask(number) && units & mask(number) == 0
                 && text.letters[number] >= 2
-                && isSort(number, bytes)
+                && (isSort(number, bytes) || isLastSort(number, rest))
         }
     }
 
-    /// Whether a word is a street type and nothing else, here or in any language.
+    /// Whether a word is a street type, perhaps with a typo, and nothing else, here or in any
+    /// language.
     private func isSort(_ number: Int, _ bytes: RawSpan) -> Bool {
-        let own = entries.filter { $0.mask == mask(number) && $0.quality == 1 }
-        if own.contains(where: { file.kind(ofWord: $0.word, bytes) != .type }) { return false }
-        return !own.isEmpty
-            || AddressWords.searched.common[Array(text.bytes[text.words[number]])] == .type
+        let all = entries.filter { $0.mask == mask(number) }
+        let exact = all.filter { $0.quality == 1 }
+        let own = exact.isEmpty ? all : exact
+        let word = Array(text.bytes[text.words[number]])
+        let mayBeSilent = AddressWords.searched.sorts.contains(word)
+        let isOther = own.contains {
+            let kind = file.kind(ofWord: $0.word, bytes)
+            return kind != .type && !(mayBeSilent && kind == .silent)
+        }
+        if isOther { return false }
+        return !own.isEmpty || AddressWords.searched.common[word] == .type || mayBeSilent
+    }
+
+    /// Whether a word is short for a street type behind a name, `12 Oak St`, and not before one.
+    private func isLastSort(_ number: Int, _ rest: UInt64) -> Bool {
+        guard number > 0, !isNumber[number - 1], text.segments[number - 1] == text.segments[number],
+            AddressWords.searched.isLast(Array(text.bytes[text.words[number]]))
+        else { return false }
+        let after = number + 1
+        return after >= count || text.segments[after] != text.segments[number] || isNumber[after]
+            || rest & mask(after) == 0
+    }
+
+    /// Whether a word of a street's name has a match in the text, and none but typos.
+    ///
+    /// - Parameter ofOtherEnding: Whether it is a compound of another street type than the text's.
+    func isMistyped(_ word: Int, ofOtherEnding: Bool = false, _ bytes: RawSpan) -> Bool {
+        let own = entries(ofWord: word).map { entries[$0] }
+        guard !own.isEmpty, own.allSatisfy({ $0.quality < 1 - ranking.together }) else {
+            return false
+        }
+        guard ofOtherEnding else { return true }
+        let name = bytes.copy(file.vocabulary.text(word, bytes))
+        return own.allSatisfy { entry in
+            let number = entry.mask.trailingZeroBitCount / 2
+            return entry.mask == mask(number)
+                && AddressWords.searched.hasOtherEnding(
+                    text.bytes[text.words[number]], than: name[...])
+        }
     }
 
     /// Whether a word is a number of up to four digits, or an ordinal.

@@ -48,6 +48,9 @@ struct AddressWords: Sendable {
     private let lasts: [[UInt8]: [UInt8]]
     /// Kinds of words outside the file's vocabulary: street types and articles of all languages.
     let common: [[UInt8]: AddressWordKind]
+    /// Long forms of street types of all languages, of three letters at least, that are no names;
+    /// and those that may be left out, `улица`.
+    let sorts: Set<[UInt8]>
 
     /// The dictionaries that ship with the program, French and English first, for ``common``.
     static let shipped = AddressWords(files: files)
@@ -87,6 +90,7 @@ struct AddressWords: Sendable {
         var ordinals: Set<[UInt8]> = []
         var endings: [UInt8: [(ending: [UInt8], others: [[UInt8]])]] = [:]
         var lasts: [[UInt8]: [UInt8]] = [:]
+        var silentSorts: Set<[UInt8]> = []
         for file in files {
             var dictionary = Dictionary()
             for line in file.split(separator: 0x0A) where line.first != UInt8(ascii: "#") {
@@ -101,6 +105,7 @@ struct AddressWords: Sendable {
                 case "little": dictionary.groups.append((.little, words))
                 case "silent": dictionary.groups.append((.silent, words))
                 case "suffix": suffixes.append(words)
+                case "sort": silentSorts.formUnion(words)
                 case "last": for word in words.dropFirst() { lasts[word] = words[0] }
                 case "unit": units.formUnion(words)
                 case "ordinal": ordinals.formUnion(words)
@@ -129,7 +134,14 @@ struct AddressWords: Sendable {
         self.endings = endings
         self.lasts = lasts
         common = Self.common(of: dictionaries)
+        let groups = dictionaries.flatMap(\.groups)
+        sorts = Set(
+            groups.filter { $0.kind == .type }.compactMap(\.words.first).filter { $0.count >= 3 }
+        ).subtracting(groups.filter { $0.kind != .type }.flatMap(\.words)).union(silentSorts)
     }
+
+    /// Whether a word stands for a street type at the end of a name: `St`.
+    func isLast(_ word: [UInt8]) -> Bool { lasts[word] != nil }
 
     /// A variant as in texts: folded, its parts joined (`пр-т` is one word).
     private static func folded(_ text: String) -> [UInt8] {
@@ -246,6 +258,21 @@ struct AddressWords: Sendable {
         guard isDigit || numeralOutlines.contains(outline) else { return false }
         let word = bytes.copy(word)
         return Self.digits(of: word[...], ordinals) != nil || numerals.contains(word)
+    }
+
+    /// Whether a compound's last part is a street type in full, and another word ends with no form
+    /// of it: `lindenweg` beside `lindensteg`.
+    func hasOtherEnding(_ word: ArraySlice<UInt8>, than other: ArraySlice<UInt8>) -> Bool {
+        let own = word.last.flatMap { endings[$0] }?.filter {
+            $0.ending.count >= 3 && word.count >= $0.ending.count + 3
+                && word.suffix($0.ending.count).elementsEqual($0.ending)
+        }
+        guard let own, !own.isEmpty else { return false }
+        return own.allSatisfy { form in
+            ([form.ending] + form.others).allSatisfy {
+                !other.suffix($0.count).elementsEqual($0)
+            }
+        }
     }
 
     /// Whether a word is the last part of a compound.

@@ -22,6 +22,11 @@ final class Ranking: Decodable, Sendable {
         var transliterated: Double
         /// Cap of a text in parts that was searched as one line.
         var mixedFields: Double
+        /// Cap of a house on a street of another type than the text's.
+        var otherSort: Double
+        /// Least difference of such a house from the street of that type, where no town is
+        /// confirmed.
+        var behindSort: Double
         /// A text in parts is searched as one line as well where its best score is below.
         var fieldsAlone: Double
     }
