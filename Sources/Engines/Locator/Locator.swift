@@ -241,9 +241,15 @@ public final class Locator: Sendable {
     ) -> [Suggestion] {
         let search = SuggestSearch(file: file, text: Folder.fold(text), filter: filter)
         return search.run(count: 2 * count, bytes).map { found in
-            let name =
+            var name =
                 found.role == .alternate || found.role == .cognate
                 ? file.text(ofPosting: found.posting, bytes) : nil
+            // The language's own writing, Roma for the Róma of another.
+            if let text = name, let own = labels.nameInLanguage(found.place, bytes),
+                Folder.fold(own).bytes == Folder.fold(text).bytes
+            {
+                name = nil
+            }
             return Suggestion(
                 text: PlaceLabel(labels, found.place, name: name, bytes).long,
                 magicKey: MagicKey(.place(found.place), in: id).text, isCollection: false)
