@@ -17,9 +17,6 @@ static _Thread_local long long cairn_sqlite3_steps_left = 0;
 /// Whether the thread has a bound.
 static _Thread_local int cairn_sqlite3_is_bound = 0;
 
-/// Connections that the thread has opened under a bound.
-static _Thread_local int cairn_sqlite3_watched = 0;
-
 /// Sets the calling thread's bound and the steps that are left of it.
 static inline void cairn_sqlite3_set_bound(int is_bound, long long steps_left) {
     cairn_sqlite3_is_bound = is_bound;
@@ -40,14 +37,10 @@ static inline int cairn_sqlite3_look(void *unused) {
 static inline int cairn_sqlite3_opened(sqlite3 *db, char **error, const struct sqlite3_api_routines *api) {
     (void)error;
     (void)api;
-    if (cairn_sqlite3_is_bound) {
+    if (cairn_sqlite3_is_bound)
         sqlite3_progress_handler(db, cairn_sqlite3_steps_per_look, cairn_sqlite3_look, 0);
-        cairn_sqlite3_watched += 1;
-    }
     return SQLITE_OK;
 }
-
-static inline int cairn_sqlite3_watched_count(void) { return cairn_sqlite3_watched; }
 
 /// Has every connection that a thread with a bound opens from now on keep to it, whichever library opens it;
 /// until one calls sqlite3_reset_auto_extension, as GDAL does.

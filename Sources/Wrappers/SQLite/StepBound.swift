@@ -11,7 +11,8 @@ internal import CSQLite
 public enum StepBound {
     /// Runs `body` under a bound of its own, in place of the one that the thread has.
     ///
-    /// The bound is looked at every 10,000 steps; nil is none.
+    /// The bound is looked at every 10,000 steps; nil is none. It misses a connection that is
+    /// opened while GDAL closes a database on another thread, which forgets all such bounds.
     public static func run<Value: ~Copyable, E: Error>(
         _ steps: Int64?, _ body: () throws(E) -> Value
     ) throws(E) -> Value {
@@ -22,12 +23,6 @@ public enum StepBound {
         defer { cairn_sqlite3_set_bound(before.0, before.1) }
         return try body()
     }
-
-    /// Connections that the thread has opened under a bound, ever.
-    ///
-    /// One more after a library has opened a file, unless GDAL closed a database on another thread
-    /// at that moment: it forgets the bounds of connections that are opened later.
-    public static var connectionCount: Int { Int(cairn_sqlite3_watched_count()) }
 
     /// Whether the thread's bound is used up.
     public static var isUsedUp: Bool {
