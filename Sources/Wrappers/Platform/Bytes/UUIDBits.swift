@@ -21,17 +21,22 @@ public enum RandomBytes {
 ///
 /// A forked process starts from another number.
 public enum UniqueNumbers {
-    private static let state = Atomic<UInt64>(begin())
+    private static let state = Atomic<UInt64>(.random(in: .min ... .max))
 
-    private static func begin() -> UInt64 {
-        _ = pthread_atfork(nil, nil) {
-            UniqueNumbers.state.store(.random(in: .min ... .max), ordering: .relaxed)
-        }
-        return .random(in: .min ... .max)
-    }
+    /// Whether a forked process starts anew.
+    ///
+    /// Made after ``state``, never with it: a fork meanwhile would leave its child to wait for the
+    /// thread of the parent that makes the number.
+    private static let isRenewedByFork: Bool = {
+        _ = state.load(ordering: .relaxed)
+        return pthread_atfork(
+            nil, nil,
+            { UniqueNumbers.state.store(.random(in: .min ... .max), ordering: .relaxed) }) == 0
+    }()
 
     /// The next number (SplitMix64); any thread.
     public static func next() -> UInt64 {
+        _ = isRenewedByFork
         var number = state.wrappingAdd(0x9e37_79b9_7f4a_7c15, ordering: .relaxed).newValue
         number = (number ^ number >> 30) &* 0xbf58_476d_1ce4_e5b9
         number = (number ^ number >> 27) &* 0x94d0_49bb_1331_11eb
