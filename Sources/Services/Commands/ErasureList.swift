@@ -14,7 +14,7 @@ struct ErasureList {
     /// Longest list that is read, bytes.
     static let bound = 16_777_216
 
-    /// Reads a file; throws `UsageFailure` for a line that is none of these.
+    /// Reads a file; throws `UsageFailure` for a line of another form.
     init(readingFrom path: String) throws {
         let text = String(
             decoding: try Reading.bytes(of: path, atMost: Self.bound), as: UTF8.self)

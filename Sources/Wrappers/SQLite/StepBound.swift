@@ -11,7 +11,7 @@ internal import CSQLite
 public enum StepBound {
     /// Runs `body` under a bound of its own, in place of the one that the thread has.
     ///
-    /// The bound is looked at every 10,000 steps; nil is none. It misses a connection that is
+    /// The bound is looked at every 10,000 steps; nil lifts it. It misses a connection that is
     /// opened while GDAL closes a database on another thread, which forgets all such bounds.
     public static func run<Value: ~Copyable, E: Error>(
         _ steps: Int64?, _ body: () throws(E) -> Value

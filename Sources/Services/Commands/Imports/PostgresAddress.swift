@@ -28,7 +28,7 @@ struct PostgresAddress: Hashable, Sendable {
 
     /// Reads an address.
     ///
-    /// Throws `Failure` (`invalidParameter`): for a secret in it, a form that is none of the two,
+    /// Throws `Failure` (`invalidParameter`): for a secret in it, a text of another form,
     /// an unknown parameter, several hosts, or no database. No message contains a value.
     init(_ text: String) throws(Failure) {
         guard text.utf8.count <= 4096, text.utf8.allSatisfy({ $0 != 0 }) else {
