@@ -169,6 +169,7 @@ let tier4: [Target] = [
         "LocatorSources",
         ["CairnModel", "Dataset", "GDAL", "Geometry", "Locator", "PROJ", "Platform"],
         data: ["osmconf.ini", "points-of-interest.txt"]),
+    library("WebMaps", ["CairnModel", "EsriForms", "Geometry", "MapState"]),
     library("Jobs", ["CairnModel"]),
     library(
         "JobKinds",
@@ -320,6 +321,7 @@ let testTargets: [Target] = [
         ]),
     tests("RasterTests", ["Dataset", "CairnModel", "Geometry", "TestKit"]),
     tests("MapStateTests", ["MapState", "CairnModel", "Geometry", "TestKit"]),
+    tests("WebMapsTests", ["WebMaps", "CairnModel", "EsriForms", "Geometry", "MapState"]),
     tests(
         "IdentifyTests",
         [
