@@ -229,7 +229,7 @@ let tier5: [Target] = [
             "CairnClient", "CairnModel", "Daemon", "Dataset", "EsriForms", "Expression",
             "FeatureQuery", "Geometry", "Identify", "JobKinds", "MapState",
             "OpenSSL", "PROJ", "Platform", "Recording", "Rendering", "Site", "SiteAnswers",
-            "Tables",
+            "Tables", "WebMaps",
             hummingbird, logging, metrics,
         ],
         data: ["cairn.css", "job.js", "map.js", "page.js", "query.js", "suggest.js"]),

@@ -92,6 +92,13 @@ extension GatewayService {
         ("/sharing/generateToken", "generateToken"),
         ("/sharing/rest/generateToken", "generateToken"),
         ("/sharing/rest/community/self", "communitySelf"), ("/other", "unknown"),
+        ("/arcgis/sharing/rest", "sharing"), ("/sharing/rest/info", "sharing"),
+        ("/arcgis/sharing/rest/portals/self", "portal"),
+        ("/arcgis/sharing/rest/community/users/cairn", "communityUser"),
+        ("/arcgis/sharing/rest/search?q=City", "portalSearch"),
+        ("/arcgis/sharing/rest/content/users/cairn", "userItems"),
+        (PortalTests.item, "item"), (PortalTests.item + "/data", "itemData"),
+        (PortalTests.item + "/info/thumbnail", "itemThumbnail"),
         (services + "/City/Other", "unknown"),
         (services + "/City/MapServer", "map"),
         (services + "/City/MapServer/layers", "mapLayers"),
@@ -165,7 +172,8 @@ extension GatewayService {
         "generateToken",
         "unknown",
         "ogc",
-        "ogcCollections", "session",
+        "ogcCollections", "session", "sharing", "portal", "communityUser", "portalSearch",
+        "userItems", "item", "itemData", "itemThumbnail",
     ]
 
     @Test func `every row of the table is among the resources that are tried`() {

@@ -30,7 +30,8 @@ import Testing
             "FeatureServer/0/1?", "FeatureServer/query?layerDefs=0:1=1&",
         ].map { root + $0 } + [
             "/ogc/collections?", "/ogc/collections/City.0?", "/ogc/collections/City.0/items?",
-            "/ogc/collections/City.0/items/1?",
+            "/ogc/collections/City.0/items/1?", PortalTests.item + "?",
+            PortalTests.item + "/data?", PortalTests.item + "/info/thumbnail?",
         ]
 
     private func asked(

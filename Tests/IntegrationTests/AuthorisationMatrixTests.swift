@@ -2,6 +2,7 @@
 // Part of Cairn.
 
 import Foundation
+import Site
 import TestKit
 import Testing
 
@@ -326,6 +327,7 @@ private struct MatrixFailure: Error, CustomStringConvertible {
     /// that is not there.
     private static func differences(_ site: CanarySite, _ token: String) throws -> [String] {
         let client = try MatrixClient(port: site.port)
+        let siteID = try Site(opening: site.site.path).identity.siteID
         func answer(_ request: MatrixRequest) throws -> String {
             let parameters =
                 (request.variants.first ?? []).map { ($0.name, $0.value) }
@@ -339,7 +341,8 @@ private struct MatrixFailure: Error, CustomStringConvertible {
         }
         func requests(_ map: String) -> [MatrixRequest] {
             let subject = MatrixSubject(
-                map: map, locator: "World", jobs: site.jobs, upload: site.upload)
+                map: map, locator: "World", jobs: site.jobs, upload: site.upload,
+                site: siteID)
             return RouteTable.shared.labels.flatMap { subject.requests(for: $0) }
         }
         return try zip(requests("Shut"), requests("None")).compactMap { shut, none in
@@ -356,11 +359,13 @@ private struct MatrixFailure: Error, CustomStringConvertible {
         _ site: CanarySite, _ token: String
     ) throws -> (Set<Sighting>, count: Int, faults: [String]) {
         let client = try MatrixClient(port: site.port)
+        let siteID = try Site(opening: site.site.path).identity.siteID
         var (found, count, faults): (Set<Sighting>, Int, [String]) = ([], 0, [])
         let moments = [nil, "\(site.before)"]
         for map in ["Open", "Shut"] {
             let subject = MatrixSubject(
-                map: map, locator: "World", jobs: site.jobs, upload: site.upload)
+                map: map, locator: "World", jobs: site.jobs, upload: site.upload,
+                site: siteID)
             for kind in RouteTable.shared.labels {
                 for request in subject.requests(for: kind) {
                     for moment in moments {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
+import CairnModel
+import FoundationEssentials
+
 @testable import Gateway
 
 /// One request of the matrix of rights: a path with parameters that make it answer as much as it
@@ -76,6 +79,23 @@ struct MatrixSubject: Sendable {
     var jobs: [String: String]
     /// The content id of another user's upload.
     var upload: String
+    /// The id of the site.
+    var site = UUID(words: (0, 0))
+
+    private static let sharing = "/arcgis/sharing/rest"
+
+    /// The items of the map and the locator.
+    private var items: [String] {
+        let all =
+            PortalItem.Kind.ofMaps.map { PortalItem(kind: $0, name: map) }
+            + [PortalItem(kind: .locator, name: locator)]
+        return all.map { Self.sharing + "/content/items/" + $0.id(in: site) }
+    }
+
+    private static let itemPage = [
+        ("num", "100", "1"), ("start", "1", "2"), ("sortField", "title", "modified"),
+        ("sortOrder", "asc", "desc"),
+    ]
 
     private var services: String { "/arcgis/rest/services" }
     private var gpServer: String { services + "/Jobs/GPServer" }
@@ -182,11 +202,27 @@ struct MatrixSubject: Sendable {
                     [
                         ("username", "absent", "owner"), ("password", "wrong word", ""),
                         ("client", "requestip", "referer"), ("referer", "http://a.example", ""),
-                        ("ip", "", "127.0.0.1"),
+                        ("ip", "", "127.0.0.1"), ("serverUrl", "", "http://127.0.0.1/arcgis"),
                         ("expiration", "5", "1"),
                     ], isPost: true)
             ]
         case "communitySelf": return [MatrixRequest("/sharing/rest/community/self")]
+        case "sharing":
+            return ["", "/info"].map { MatrixRequest(Self.sharing + $0) }
+        case "portal": return [MatrixRequest(Self.sharing + "/portals/self")]
+        case "communityUser":
+            return ["cairn", "owner"].map { MatrixRequest(Self.sharing + "/community/users/" + $0) }
+        case "portalSearch":
+            return [
+                MatrixRequest(Self.sharing + "/search", [("q", "*", map)] + Self.itemPage)
+            ]
+        case "userItems":
+            return ["cairn", "owner"].map {
+                MatrixRequest(Self.sharing + "/content/users/" + $0, Self.itemPage)
+            }
+        case "item": return items.map { MatrixRequest($0) }
+        case "itemData": return items.map { MatrixRequest($0 + "/data") }
+        case "itemThumbnail": return items.map { MatrixRequest($0 + "/info/thumbnail") }
         case "map": return [MatrixRequest(mapServer)]
         case "mapLayers": return [MatrixRequest(mapServer + "/layers")]
         case "mapLegend": return [MatrixRequest(mapServer + "/legend")]

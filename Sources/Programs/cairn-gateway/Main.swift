@@ -86,7 +86,8 @@ import Site
                     clickLimit: clickLimit, jobsOf: daemon.site, recorder: recorder),
                 access: daemon.site.access, configuration: settings, logger: daemon.logger,
                 metrics: daemon.metrics, neighbours: daemon.site.metrics,
-                audit: audit, auditFiles: AuditFiles(directory: daemon.site.auditDirectory))
+                audit: audit, auditFiles: AuditFiles(directory: daemon.site.auditDirectory),
+                siteID: daemon.site.identity.siteID)
             let work = Task {
                 do throws(Failure) {
                     try await server.run()

@@ -3,7 +3,7 @@
 
 package import CairnModel
 package import Daemon
-internal import FoundationEssentials
+package import FoundationEssentials
 internal import HTTPTypes
 internal import HummingbirdCore
 package import Logging
@@ -79,11 +79,13 @@ package final class GatewayServer: Sendable {
     /// `Failure` for unreadable rules, a trusted proxy that is not an address, an invalid host
     /// name, or a public URL with a path.
     /// `neighbours` are the processes whose metrics are shown beside its own; `audit` keeps what is
-    /// asked, and `auditFiles` are those of all gateways, shown to holders of the operation.
+    /// asked, and `auditFiles` are those of all gateways, shown to holders of the operation. The
+    /// ids of the portal's items follow from `siteID`.
     package init(
         backend: any GatewayBackend, access: AccessStore? = nil, configuration: Configuration,
         logger: Logger, metrics: MetricsRegistry = MetricsRegistry(),
-        neighbours: MetricsFolder? = nil, audit: AuditLog? = nil, auditFiles: AuditFiles? = nil
+        neighbours: MetricsFolder? = nil, audit: AuditLog? = nil, auditFiles: AuditFiles? = nil,
+        siteID: UUID? = nil
     ) throws(Failure) {
         if let access {
             self.access = try AccessControl(access, logger: logger)
@@ -103,6 +105,7 @@ package final class GatewayServer: Sendable {
         service.neighbourMetrics = neighbours
         service.watch.audit = audit
         service.auditFiles = auditFiles
+        if let siteID { service.siteID = siteID }
         service.watch.log = try configuration.requestLogPath.map { path throws(Failure) in
             try RequestLog(path: path)
         }

@@ -226,7 +226,22 @@ enum Known {
         "client", ["referer", "ip", "requestip"], "what the token is bound to")
     static let referer = Parameter.text("referer", "the page that the token is bound to")
     static let ip = Parameter.text("ip", "the address that the token is bound to")
+    static let serverUrl = Parameter.text(
+        "serverUrl", "the server that a token of the portal is shown to; instead of a password")
     static let returnTo = Parameter.text("returnTo", "where a login leads back to")
+
+    // MARK: The portal
+
+    static let itemQuery = Parameter.text(
+        "q", default: "all", "words and fields, as type:\"Web Map\" AND title:roads")
+    static let itemCount = Parameter.whole(
+        "num", default: 10, "the most items; above \(Portal.pageBound) it is that")
+    static let itemStart = Parameter.whole(
+        "start", in: 1...(Int.max >> 1), default: 1, "the first item, counted from 1")
+    static let sortField = Parameter.text(
+        "sortField", default: "title", "title, type, owner or modified; others are title")
+    static let sortOrder = Parameter.choice(
+        "sortOrder", ["asc", "desc"], default: "asc", "direction of the order")
 
     // MARK: OGC API
 

@@ -54,15 +54,18 @@ extension Route {
         Route(
             "arcgis/tokens/generateToken", "arcgis/tokens", "arcgis/rest/generateToken",
             "arcgis/rest/tokens", "arcgis/rest/tokens/generateToken", "sharing/generateToken",
-            "sharing/rest/generateToken", label: "generateToken", "A token for a password.",
+            "sharing/rest/generateToken", "arcgis/sharing/generateToken",
+            "arcgis/sharing/rest/generateToken", label: "generateToken",
+            "A token for a password, or for a token of the portal.",
             requires: .nothing, isChange: true,
             asks: [
                 Known.username.required, Known.password.required, Known.client, Known.referer,
-                Known.ip, Known.expiration,
+                Known.ip, Known.expiration, Known.serverUrl,
             ], view: .token,
             handler: GatewayService.generateToken),
         Route(
-            "sharing/rest/community/self", "sharing/community/self", label: "communitySelf",
+            "sharing/rest/community/self", "sharing/community/self",
+            "arcgis/sharing/rest/community/self", label: "communitySelf",
             "The user whose token is shown.", requires: .token,
             handler: GatewayService.communitySelf),
     ]

@@ -53,6 +53,8 @@ enum Capture: String, CaseIterable, Sendable {
     /// A map or a locator: one segment, or two with a folder.
     case map, locator
     case folder, task, job, result, input, collection, feature, layer, objectId, level, row, column
+    /// Of the portal: an item's id, a user's name, the portal's id or `self`.
+    case item, user, portal
     /// All remaining segments, at least one.
     case rest
 
@@ -86,7 +88,7 @@ enum Capture: String, CaseIterable, Sendable {
             guard words.first != "jobs" else { return nil }
             captures.task = text
         case .job: captures.job = text
-        case .result, .input, .feature: captures.text = text
+        case .result, .input, .feature, .item, .user, .portal: captures.text = text
         case .collection:
             guard let collection = OGCCollectionID(text) else { return nil }
             (captures.name, captures.layer) = (collection.map.rawValue, collection.layer)
@@ -123,7 +125,7 @@ struct Captures: Hashable, Sendable {
     var tile = TilePlace()
     var task = ""
     var job = ""
-    /// A result, an input, the id of a feature, or the rest of the path.
+    /// A result, an input, the id of a feature or an item, a user, or the rest of the path.
     var text = ""
     var collection: OGCCollectionID?
 

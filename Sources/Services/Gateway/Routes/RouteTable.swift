@@ -4,7 +4,8 @@
 /// All resources of the gateway, looked up by path.
 struct RouteTable: Sendable {
     static let shared = RouteTable(
-        Route.site + Route.map + Route.features + Route.locator + Route.jobs + Route.ogc
+        Route.site + Route.portal + Route.map + Route.features + Route.locator + Route.jobs
+            + Route.ogc
             + Route.pages + Route.elsewhere)
 
     /// A node of the path trie; words take precedence over captures, captures over the rest of a

@@ -15,6 +15,8 @@ enum Catalog {
         json.object { json in
             json.member("currentVersion", version)
             json.member("fullVersion", "10.9.1")
+            if let origin { json.member("owningSystemUrl", origin + Portal.path) }
+            json.member("cairn") { $0.member("version", Release.version) }
             json.member("authInfo") { json in
                 json.member("isTokenBasedSecurity", hasTokens)
                 guard hasTokens else { return }

@@ -98,9 +98,18 @@ extension GatewayService {
     /// `generateToken`.
     func generateToken(_ call: Call) async throws(Failure) -> GatewayResponse {
         let (parameters, client) = (call.parameters, call.request.client)
+        if parameters[Known.serverUrl] != nil, parameters[Known.username] == nil {
+            return try exchangedToken(parameters, client)
+        }
         let (token, expires) = try await token(parameters, client) { () throws(Failure) in
             try Self.binding(parameters, client)
         }
+        return Self.answer(token, expires, client)
+    }
+
+    private static func answer(
+        _ token: String, _ expires: Int64, _ client: RequestClient
+    ) -> GatewayResponse {
         var json = JSONWriter()
         json.object { json in
             json.member("token", token)
@@ -108,6 +117,25 @@ extension GatewayService {
             json.member("ssl", client.isSecure)
         }
         return GatewayResponse(body: json.bytes)
+    }
+
+    /// The token that was shown: portal and server are one here, and clients of a portal ask it for
+    /// a token of the server.
+    private func exchangedToken(
+        _ parameters: Parameters, _ client: RequestClient
+    ) throws(Failure) -> GatewayResponse {
+        let snapshot = access.snapshot
+        guard snapshot.rules != nil, let text = parameters[Known.token] ?? client.token else {
+            throw Failure(
+                .refused, "Unable to generate token.",
+                details: ["'token', or 'username' and 'password' must be given."])
+        }
+        _ = try snapshot.caller(
+            token: text, client, now: WallClock.microseconds() / 1_000)
+        guard let token = Token(text, key: snapshot.key, entry: snapshot.digest) else {
+            throw Failure(.invalidToken, "Invalid token.")
+        }
+        return Self.answer(text, token.expires, client)
     }
 
     /// A token for the right password, and its expiry in milliseconds since 1970.
@@ -175,15 +203,5 @@ extension GatewayService {
         case let other?:
             throw Parameters.unexpected("client", other, "referer, ip or requestip")
         }
-    }
-
-    /// `community/self`: the user of the token.
-    func communitySelf(_ call: Call) async throws(Failure) -> GatewayResponse {
-        var json = JSONWriter()
-        json.object { json in
-            json.member("username", call.caller.user ?? "")
-            json.member("fullName", call.caller.user ?? "")
-        }
-        return GatewayResponse(body: json.bytes)
     }
 }

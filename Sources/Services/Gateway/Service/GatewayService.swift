@@ -4,6 +4,7 @@
 internal import CairnModel
 internal import Daemon
 internal import EsriForms
+internal import FoundationEssentials
 internal import JobKinds
 internal import Recording
 internal import Site
@@ -108,6 +109,9 @@ struct GatewayService: Sendable {
     let submissions = SubmissionQueue()
     var watch = RequestWatch()
     var connections = OpenConnections()
+    /// The id of the site, from which those of its portal's items are derived.
+    var siteID = UUID(words: (0, 0))
+    let itemTimes = ItemTimes()
     /// The audit of the site; nil for a gateway without a site.
     var auditFiles: AuditFiles?
     /// The metrics of the site's other processes; nil where there are none to show.

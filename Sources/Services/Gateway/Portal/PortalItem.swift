@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+internal import EsriForms
+internal import FoundationEssentials
+internal import Geometry
+
+/// A map, or a service of the site, as an item of a portal.
+struct PortalItem: Hashable, Sendable {
+    /// The kinds of items; raw values are Esri's types.
+    enum Kind: String, CaseIterable, Sendable {
+        case webMap = "Web Map"
+        case mapService = "Map Service"
+        case featureService = "Feature Service"
+        case locator = "Geocoding Service"
+
+        /// The kinds of items that a map is.
+        static let ofMaps = [webMap, mapService, featureService]
+
+        fileprivate var keywords: [String] {
+            switch self {
+            case .webMap: ["ArcGIS Online", "Explorer Web Map", "Map", "Online Map", "Web Map"]
+            case .mapService: ["Data", "Service", "Map Service", "ArcGIS Server"]
+            case .featureService:
+                ["ArcGIS Server", "Data", "Feature Access", "Feature Service", "Service"]
+            case .locator: ["Geocoding Service", "Locator Service", "Service", "Tool"]
+            }
+        }
+
+        fileprivate var serviceType: String? {
+            switch self {
+            case .webMap: nil
+            case .mapService: "MapServer"
+            case .featureService: "FeatureServer"
+            case .locator: "GeocodeServer"
+            }
+        }
+    }
+
+    let kind: Kind
+    /// Of the map or the locator.
+    let name: String
+
+    /// 32 hexadecimal digits that follow from the site, the kind and the name alone.
+    func id(in site: UUID) -> String {
+        let text = site.named("portal item/\(kind.rawValue)/\(name)").uuidString
+        return text.filter { $0 != "-" }.lowercased()
+    }
+
+    /// The service that permissions are given for.
+    var service: ServiceName { kind == .locator ? .locator(name) : .map(name) }
+}
+
+/// An item with what is to be said of it.
+struct PortalEntry: Sendable {
+    let item: PortalItem
+    let id: String
+    /// Nil for a locator.
+    let map: MapDescription?
+    /// Whether callers without a token may see it.
+    let isPublic: Bool
+    var created: Int64?
+    var modified: Int64?
+    /// Longitude and latitude; nil where it is unknown.
+    var extent: Envelope?
+
+    var title: String { map?.properties?.title ?? item.name }
+    var text: String { map?.properties?.description ?? "" }
+    var access: String { isPublic ? "public" : "org" }
+    var keywords: [String] { item.kind.keywords }
+    var hasThumbnail: Bool { item.kind != .locator }
+
+    /// The extent of all layers, or of those alone that a definition expression hides nothing of.
+    static func extent(of map: MapDescription, isShown: Bool) -> Envelope? {
+        let layers = map.layers.filter {
+            isShown || $0.definitionExpression?.allSatisfy(\.isWhitespace) ?? true
+        }
+        return layers.compactMap { $0.properties?.geographicExtent }.reduce(nil) {
+            ($0 as Envelope?)?.union($1) ?? $1
+        }
+    }
+
+    /// Writes the item; `origin` is the base of URLs.
+    func write(_ origin: String, portal: String, to json: inout JSONWriter) {
+        json.object { json in
+            json.member("id", id)
+            json.member("owner", Portal.owner)
+            json.member("orgId", portal)
+            if let created { json.member("created", Int(created)) }
+            if let modified { json.member("modified", Int(modified)) }
+            if item.kind == .webMap {
+                json.nullMember("name")
+            } else {
+                json.member("name", item.name)
+            }
+            json.member("title", title)
+            json.member("type", item.kind.rawValue)
+            json.member("typeKeywords", array: keywords) { $0.string($1) }
+            json.member("description", text)
+            json.member("snippet", String(text.prefix(250)))
+            json.member("tags", array: [String]()) { $0.string($1) }
+            if hasThumbnail {
+                json.member("thumbnail", "thumbnail/thumbnail.png")
+            } else {
+                json.nullMember("thumbnail")
+            }
+            let corners = extent.map { [[$0.minX, $0.minY], [$0.maxX, $0.maxY]] } ?? []
+            json.member("extent", array: corners) { json, corner in
+                json.array(of: corner) { $0.number($1) }
+            }
+            if let wkid = map?.spatialReference?.latestWkid {
+                json.member("spatialReference", "\(wkid)")
+            } else {
+                json.nullMember("spatialReference")
+            }
+            json.member("accessInformation", map?.attribution ?? "")
+            json.member("licenseInfo", "")
+            json.member("culture", "")
+            if let type = item.kind.serviceType {
+                json.member("url", "\(origin)/arcgis/rest/services/\(path)/\(type)")
+            } else {
+                json.nullMember("url")
+            }
+            json.member("access", access)
+            json.member("itemControl", "view")
+            json.member("protected", false)
+            json.member("listed", false)
+            json.member("size", -1)
+            for name in ["numComments", "numRatings", "avgRating", "numViews", "scoreCompleteness"]
+            { json.member(name, 0) }
+        }
+    }
+
+    private var path: String {
+        item.name.split(separator: "/").map { Parameters.encode(String($0)) }
+            .joined(separator: "/")
+    }
+}
+
+/// When maps were made and last changed, by their sequence numbers.
+actor ItemTimes {
+    /// Maximum number of cached maps; beyond it the cache is emptied.
+    static let bound = 10_000
+
+    private struct Entry {
+        var created: Int64?
+        var sequence: Int64
+        var modified: Int64?
+    }
+
+    private var entries: [MapName: Entry] = [:]
+
+    /// In milliseconds since 1970; nil where the log does not answer.
+    ///
+    /// - Parameter time: The time of the first event of the map after a sequence number.
+    func times(
+        of map: MapDescription, _ time: @Sendable (MapName, Int64) async -> Int64?
+    ) async -> (created: Int64?, modified: Int64?) {
+        if let known = entries[map.name], known.sequence == map.sequence, known.modified != nil {
+            return (known.created, known.modified)
+        }
+        let known = entries[map.name]
+        var created = known?.created
+        if created == nil || known.map({ $0.sequence > map.sequence }) == true {
+            created = await time(map.name, 0)
+        }
+        let modified = await time(map.name, map.sequence - 1)
+        if entries.count >= Self.bound { entries.removeAll() }
+        entries[map.name] = Entry(created: created, sequence: map.sequence, modified: modified)
+        return (created, modified)
+    }
+}
