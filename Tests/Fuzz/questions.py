@@ -185,6 +185,8 @@ def kinds(tasks):
     every = [
         Kind("services", [f"{ROOT}/services", f"{ROOT}/info", f"{ROOT}/services/"], EVERY),
         Kind("community", ["/sharing/rest/community/self"], {"token": TEXT, "f": FORMAT}, 1, may_never_answer=True),
+        Kind("portal", [f"/arcgis/sharing/rest{rest}" for rest in ("", "/info", "/portals/self", "/community/users/cairn", "/content/users/cairn", f"/content/items/{'0' * 32}", "/content/items/x/data", "/content/items/%ff/info/thumbnail")], EVERY, 1),
+        Kind("search", ["/arcgis/sharing/rest/search"], {"q": TEXT, "num": whole(0, 200), "start": whole(-1, 50), "sortField": TEXT, "sortOrder": TEXT, **EVERY}, 2),
         Kind("generateToken", [f"{ROOT}/generateToken", "/sharing/rest/generateToken", "/arcgis/tokens/generateToken"], TOKEN, 1, may_never_answer=True),
         Kind("healthz", ["/healthz"], EVERY, 1), Kind("readyz", ["/readyz"], EVERY, 1), Kind("metrics", ["/metrics"], EVERY, 1),
         Kind("map", [f"{root}/MapServer{rest}" for root in services for rest in ("", "/layers", "/legend", "/0")], EVERY, 4),

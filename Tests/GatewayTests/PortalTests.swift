@@ -184,6 +184,10 @@ import Testing
             service, Self.root + "/search?f=json&num=3&start=4&sortField=type")
         #expect(Self.titles(last) == [Self.all[0]])
         #expect(last["nextStart"]?.whole == -1 && last["start"]?.whole == 4)
+        #expect(last["num"]?.whole == 3)
+        let repeated = try await Self.tree(
+            service, Self.root + "/search?f=json&num=1&start=-1")
+        #expect(Self.titles(repeated) == [] && repeated["nextStart"]?.whole == -1)
         let falling = try await Self.tree(
             service, Self.root + "/search?f=json&num=1&sortField=type&sortOrder=desc")
         #expect(Self.titles(falling) == [Self.all[0]])

@@ -62,6 +62,14 @@ public struct MapsState: Hashable, Sendable {
     /// `position` becomes the new sequence; a lower one changes nothing.
     public mutating func advance(to position: Int64) { sequence = max(sequence, position) }
 
+    /// Global position of the last event of each map.
+    public var lastChanges: [MapName: Int64] {
+        Dictionary(
+            uniqueKeysWithValues: mapNames.compactMap { name in
+                live(name).map { (name, $0.lastChange) }
+            })
+    }
+
     /// These maps with the locators of another state, for a reader with a subscription per
     /// category; valid up to the lower of the two sequence numbers.
     public func joined(withLocatorsOf other: MapsState) -> MapsState {

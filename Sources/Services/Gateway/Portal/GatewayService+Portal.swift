@@ -85,9 +85,10 @@ extension GatewayService {
         let start = try parameters.integer(Known.itemStart)
         var found = try await entries(for: call.caller).filter(isFound)
         try Self.sort(&found, parameters)
-        var page = Array(found.dropFirst(start - 1).prefix(count))
+        // Clients may ask for the page after the last one, by its nextStart of -1.
+        var page = start < 0 ? [] : Array(found.dropFirst(max(start, 1) - 1).prefix(count))
         for index in page.indices { page[index] = await timed(page[index]) }
-        let next = start + page.count
+        let next = max(start, 1) + page.count
         var json = JSONWriter()
         json.object { json in
             if let query { json.member("query", query) }
@@ -98,7 +99,8 @@ extension GatewayService {
             }
             json.member("total", found.count)
             json.member("start", start)
-            json.member("num", page.count)
+            // As requested: clients count by it.
+            json.member("num", count)
             json.member("nextStart", next <= found.count && !page.isEmpty ? next : -1)
             json.member(name, array: page) { json, entry in
                 entry.write(call.request.origin ?? "", portal: portalID, to: &json)
@@ -119,7 +121,7 @@ extension GatewayService {
         let field = parameters[Known.sortField]?.lowercased()
         func key(_ entry: PortalEntry) -> (Int64, String) {
             switch field {
-            case "modified": (entry.map?.sequence ?? 0, "")
+            case "modified": (entry.lastChange ?? 0, "")
             case "type": (0, entry.item.kind.rawValue)
             case "owner": (0, Portal.owner)
             default: (0, entry.title.lowercased())
@@ -136,6 +138,7 @@ extension GatewayService {
     /// The items that a caller may see.
     private func entries(for caller: Caller) async throws(Failure) -> [PortalEntry] {
         let (maps, locators) = try await backend.catalog()
+        let changes = try await backend.lastChanges()
         var entries: [PortalEntry] = []
         for name in maps where caller.may(.query, on: .map(name.rawValue)) {
             guard let map = try await backend.map(named: name, past: nil, minSequence: nil) else {
@@ -144,7 +147,7 @@ extension GatewayService {
             let extent = PortalEntry.extent(of: map, isShown: false)
             for kind in PortalItem.Kind.ofMaps {
                 var entry = entry(PortalItem(kind: kind, name: name.rawValue), map)
-                entry.extent = extent
+                (entry.extent, entry.lastChange) = (extent, changes[name])
                 entries.append(entry)
             }
         }
@@ -162,9 +165,11 @@ extension GatewayService {
     }
 
     private func timed(_ entry: PortalEntry) async -> PortalEntry {
-        guard let map = entry.map else { return entry }
+        guard let map = entry.map?.name, let change = entry.lastChange else { return entry }
         var timed = entry
-        (timed.created, timed.modified) = await itemTimes.times(of: map) { [backend] name, after in
+        (timed.created, timed.modified) = await itemTimes.times(
+            of: map, lastChange: change
+        ) { [backend] name, after in
             let page = try? await backend.events(of: name, after: after, limit: 1)
             return page?.events.first.map { $0.recordedAt.microseconds / 1_000 }
         }
@@ -201,6 +206,10 @@ extension GatewayService {
         let shown = try await withShownExtents(map, parameters)
         var entry = entry(item, shown)
         entry.extent = PortalEntry.extent(of: shown, isShown: true)
+        // Of a past map it is not known.
+        if try parameters.past() == nil {
+            entry.lastChange = try await backend.lastChanges()[map.name]
+        }
         return (entry, parameters)
     }
 

@@ -60,6 +60,8 @@ struct PortalEntry: Sendable {
     let map: MapDescription?
     /// Whether callers without a token may see it.
     let isPublic: Bool
+    /// Sequence number of the map's last change; nil where it is unknown.
+    var lastChange: Int64?
     var created: Int64?
     var modified: Int64?
     /// Longitude and latitude; nil where it is unknown.
@@ -138,14 +140,14 @@ struct PortalEntry: Sendable {
     }
 }
 
-/// When maps were made and last changed, by their sequence numbers.
+/// When maps were made and last changed, by the sequence numbers of these changes.
 actor ItemTimes {
     /// Maximum number of cached maps; beyond it the cache is emptied.
     static let bound = 10_000
 
     private struct Entry {
         var created: Int64?
-        var sequence: Int64
+        var change: Int64
         var modified: Int64?
     }
 
@@ -153,21 +155,22 @@ actor ItemTimes {
 
     /// In milliseconds since 1970; nil where the log does not answer.
     ///
-    /// - Parameter time: The time of the first event of the map after a sequence number.
+    /// - Parameters:
+    ///   - change: Sequence number of the last change.
+    ///   - time: The time of the first event of the map after a sequence number.
     func times(
-        of map: MapDescription, _ time: @Sendable (MapName, Int64) async -> Int64?
+        of map: MapName, lastChange change: Int64,
+        _ time: @Sendable (MapName, Int64) async -> Int64?
     ) async -> (created: Int64?, modified: Int64?) {
-        if let known = entries[map.name], known.sequence == map.sequence, known.modified != nil {
+        let known = entries[map]
+        if let known, known.change == change, known.modified != nil {
             return (known.created, known.modified)
         }
-        let known = entries[map.name]
         var created = known?.created
-        if created == nil || known.map({ $0.sequence > map.sequence }) == true {
-            created = await time(map.name, 0)
-        }
-        let modified = await time(map.name, map.sequence - 1)
+        if created == nil { created = await time(map, 0) }
+        let modified = await time(map, change - 1)
         if entries.count >= Self.bound { entries.removeAll() }
-        entries[map.name] = Entry(created: created, sequence: map.sequence, modified: modified)
+        entries[map] = Entry(created: created, change: change, modified: modified)
         return (created, modified)
     }
 }

@@ -237,7 +237,8 @@ enum Known {
     static let itemCount = Parameter.whole(
         "num", default: 10, "the most items; above \(Portal.pageBound) it is that")
     static let itemStart = Parameter.whole(
-        "start", in: 1...(Int.max >> 1), default: 1, "the first item, counted from 1")
+        "start", in: -1...(Int.max >> 1), default: 1,
+        "the first item, counted from 1; -1 is the page after the last")
     static let sortField = Parameter.text(
         "sortField", default: "title", "title, type, owner or modified; others are title")
     static let sortOrder = Parameter.choice(

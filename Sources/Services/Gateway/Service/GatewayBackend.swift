@@ -24,6 +24,9 @@ package protocol GatewayBackend: Sendable {
         named name: MapName, past: SeenPast?, minSequence: Int64?
     ) async throws(Failure) -> MapDescription?
 
+    /// Sequence number of the last change of each map.
+    func lastChanges() async throws(Failure) -> [MapName: Int64]
+
     /// Sequence number of the present map state; waits until the log has been read.
     func presentSequence() async throws(Failure) -> Int64
     /// ``presentSequence()`` without waiting; nil before the log has been read.
@@ -116,6 +119,9 @@ package struct GatewayHealth: Hashable, Sendable {
 }
 
 extension GatewayBackend {
+    /// None are known.
+    package func lastChanges() async throws(Failure) -> [MapName: Int64] { [:] }
+
     /// No jobs.
     package var jobs: (any GatewayJobs)? { nil }
 

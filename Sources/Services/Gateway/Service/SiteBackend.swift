@@ -121,6 +121,11 @@ package final class SiteBackend: GatewayBackend {
             named: name, past: past, minSequence: max(head, minSequence ?? 0))
     }
 
+    /// The positions in the state that this gateway follows.
+    package func lastChanges() async throws(Failure) -> [MapName: Int64] {
+        try await client.maps().lastChanges
+    }
+
     /// The position of this gateway in the log.
     package func presentSequence() async throws(Failure) -> Int64 {
         try await client.presentSequence()
