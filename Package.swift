@@ -237,10 +237,10 @@ let tier5: [Target] = [
     library(
         "Commands",
         [
-            "CairnClient", "CairnModel", "Dataset", "EventLog", "Expression", "GDAL", "GEOS",
-            "Geometry", "ICU", "JobKinds", "Jobs",
+            "CairnClient", "CairnModel", "Dataset", "EsriForms", "EventLog", "Expression", "GDAL",
+            "GEOS", "Geometry", "ICU", "JobKinds", "Jobs",
             "Locator", "LocatorSources", "MapState", "PROJ", "Platform", "Recording",
-            "Remote", "Replay", "Settings", "Site", "Tables", "Terminal", arguments,
+            "Remote", "Replay", "Settings", "Site", "Tables", "Terminal", "WebMaps", arguments,
         ]),
 ]
 

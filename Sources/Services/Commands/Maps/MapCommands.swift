@@ -23,6 +23,7 @@ struct MapCommands: AsyncParsableCommand {
             MapRetry.self,
             MapSetSource.self, MapAddGraphics.self, MapDraw.self, MapRedraw.self, MapErase.self,
             MapAddWMS.self, MapSetWMS.self, MapAddService.self, MapSetService.self,
+            MapWebMap.self, MapImportWebMap.self,
         ])
 }
 
