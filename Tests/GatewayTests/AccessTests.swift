@@ -161,6 +161,7 @@ extension GatewayService {
         (services + "/Jobs/GPServer/BatchIdentify/jobs/1/results/output", "jobsJob"),
         (services + "/Jobs/GPServer/BatchIdentify/jobs/1/results/output/file", "jobsJob"),
         (services + "/Jobs/GPServer/BatchIdentify/jobs/1/inputs/map", "jobsJob"),
+        (services + "/Jobs/GPServer/BatchIdentify/jobs/1/inputs/input/file", "jobsJob"),
     ]
 
     static let identify =

@@ -89,6 +89,10 @@ import Testing
             "Batch/jobs/j1/inputs/map", "/{task}/jobs/{job}/inputs/{input}",
             Captures(task: "Batch", job: "j1", text: "map")
         ),
+        (
+            "Batch/jobs/j1/inputs/input/file", "/{task}/jobs/{job}/inputs/{input}/file",
+            Captures(task: "Batch", job: "j1", text: "input")
+        ),
     ])
     func `a path names a part of the geoprocessing service`(
         path: String, pattern: String, captures: Captures

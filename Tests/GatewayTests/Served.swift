@@ -59,6 +59,17 @@ final class Connection {
         }
     }
 
+    /// Everything received until the server has closed.
+    func receiveAll() -> String {
+        var all: [UInt8] = []
+        while true {
+            var part = [UInt8](repeating: 0, count: 65_536)
+            let read = unsafe recv(descriptor, &part, part.count, 0)
+            guard read > 0 else { return String(decoding: all, as: UTF8.self) }
+            all += part[..<read]
+        }
+    }
+
     /// The answers that are complete, by their content length.
     private static func split(_ bytes: [UInt8]) -> [String] {
         var rest = String(decoding: bytes, as: UTF8.self)

@@ -20,10 +20,10 @@ import Testing
 
     private func ask(_ tile: String, noneMatch: String = "") async -> GatewayResponse {
         let parts = tile.split(separator: "?", maxSplits: 1).map(String.init)
-        return await service.answer(
-            GatewayRequest(
-                path: Array("/arcgis/rest/services/City/MapServer/tile/\(parts[0])".utf8),
-                query: Array((parts.count > 1 ? parts[1] : "").utf8), noneMatch: noneMatch))
+        let request = GatewayRequest(
+            path: Array("/arcgis/rest/services/City/MapServer/tile/\(parts[0])".utf8),
+            query: Array((parts.count > 1 ? parts[1] : "").utf8), noneMatch: noneMatch)
+        return await service.answer(request).selected(by: request)
     }
 
     private var drawingCount: Int { site.inner.withLock { $0.exportCount } }

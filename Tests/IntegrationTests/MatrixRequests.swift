@@ -430,6 +430,7 @@ struct MatrixSubject: Sendable {
                 MatrixRequest(own + "/results/output"),
                 MatrixRequest(own + "/results/output/file"), MatrixRequest(own + "/inputs/map"),
                 MatrixRequest(own + "/inputs/locator"), MatrixRequest(own + "/inputs/input"),
+                MatrixRequest(own + "/inputs/input/file"),
                 MatrixRequest(own + "/changes", isStream: true),
                 MatrixRequest(own + "/cancel", isPost: true),
             ]

@@ -59,11 +59,12 @@ struct CrossOrigin: Hashable, Sendable {
     static let methods = "GET, POST, OPTIONS"
     /// Request headers that pages may set.
     static let headers =
-        "Content-Type, Authorization, X-Esri-Authorization, X-Requested-With, Last-Event-ID"
+        "Content-Type, Authorization, X-Esri-Authorization, X-Requested-With, Last-Event-ID, "
+        + "If-None-Match, If-Range, Range"
     /// Response headers that pages may read, besides those that the standard exposes.
     static let exposedHeaders =
-        "Content-Crs, ETag, Link, Retry-After, X-Cairn-Sequence, X-Cairn-Stale, X-Cairn-Missing, "
-        + "\(QueryFile.cutHeader), Content-Disposition"
+        "Accept-Ranges, Content-Crs, Content-Range, ETag, Link, Retry-After, X-Cairn-Sequence, "
+        + "X-Cairn-Stale, X-Cairn-Missing, \(QueryFile.cutHeader), Content-Disposition"
     /// Lifetime of a preflight's result in seconds.
     static let maximumAge = "86400"
 }

@@ -181,7 +181,7 @@ struct RequestWatch: Sendable {
             RequestLog.Entry(
                 at: now, address: address, user: response.user, method: method,
                 path: path(), status: status,
-                byteCount: response.file.map { Int($0.byteCount) } ?? response.body.count,
+                byteCount: response.file?.byteCount ?? response.body.count,
                 microseconds: Int(spent / 1_000)))
     }
 }

@@ -137,16 +137,18 @@ extension GatewayFile {
         }
     }
 
-    /// The file's bytes, written at the client's pace; throws `Failure` (`notFound`) when it cannot
-    /// be opened.
+    /// The selected bytes, written at the client's pace; throws `Failure` (`notFound`) when the
+    /// file cannot be opened.
     func body() throws(Failure) -> ResponseBody {
         let file: MappedFile
         do { file = try MappedFile(path: blobs.path(blob.id)) } catch {
             throw Failure(.notFound, "the file '\(name)' no longer exists")
         }
-        return ResponseBody(contentLength: file.byteCount) { writer in
-            for start in stride(from: 0, to: file.byteCount, by: Self.pieceByteCount) {
-                let piece = file.copy(start..<start + Self.pieceByteCount)
+        let range = (range ?? 0..<file.byteCount).clamped(to: 0..<file.byteCount)
+        return ResponseBody(contentLength: range.count) { writer in
+            let end = range.upperBound
+            for start in stride(from: range.lowerBound, to: end, by: Self.pieceByteCount) {
+                let piece = file.copy(start..<min(start + Self.pieceByteCount, end))
                 try await writer.write(ByteBuffer(bytes: piece))
             }
             try await writer.finish(nil)

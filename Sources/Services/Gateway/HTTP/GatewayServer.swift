@@ -236,6 +236,7 @@ private struct GatewayResponder: Sendable {
             ? Self.misdirected(request)
             : await answer(request, translated, match, channel)
         if let fault = await answer.file?.fault() { answer = GatewayResponse(ofFile: fault) }
+        answer = answer.selected(by: translated)
         service.watch.ended(
             start, match.route, answer, method: request.method.rawValue,
             address: translated.client.address, path: translated.path)
@@ -345,7 +346,9 @@ private struct GatewayResponder: Sendable {
             lastEventID: request.headers[Self.lastEventHeader].flatMap { Int64($0) },
             wantsPage: accept.contains("text/html"), origin: origin(of: request, client, standing),
             accept: accept,
-            client: client, noneMatch: request.headers[.ifNoneMatch] ?? "")
+            client: client, noneMatch: request.headers[.ifNoneMatch] ?? "",
+            range: request.method == .get ? request.headers[.range] ?? "" : "",
+            ifRange: request.headers[.ifRange] ?? "")
     }
 
     /// The public origin, or that of a known host name in the request; the scheme from a trusted
@@ -467,15 +470,7 @@ private struct GatewayResponder: Sendable {
             return request.method == .head ? whole.createHeadResponse() : whole
         }
         if let file = answer.file { return response(to: request, answer, file, client, channel) }
-        var headers = commonHeaders(request, client)
-        headers[.contentType] = answer.contentType
-        headers[.cacheControl] = "no-store"
-        for (name, value) in answer.headers {
-            if let name = HTTPField.Name(name) { headers[name] = value }
-        }
-        if answer.user != nil, let kept = headers[.cacheControl], kept != "no-store" {
-            headers[.cacheControl] = "private, " + kept
-        }
+        var headers = headers(of: answer, request, client)
         if let sequence = answer.sequence { headers[Self.sequenceHeader] = String(sequence) }
         if answer.isStale { headers[Self.staleHeader] = "true" }
         if !answer.missing.isEmpty {
@@ -487,16 +482,33 @@ private struct GatewayResponder: Sendable {
         return request.method == .head ? whole.createHeadResponse() : whole
     }
 
+    /// The headers of an answer that is not a stream, as caches read them.
+    private func headers(
+        of answer: GatewayResponse, _ request: Request, _ client: RequestClient
+    ) -> HTTPFields {
+        var headers = commonHeaders(request, client)
+        headers[.contentType] = answer.contentType
+        headers[.cacheControl] = "no-store"
+        for (name, value) in answer.headers {
+            if let name = HTTPField.Name(name) { headers[name] = value }
+        }
+        if answer.user != nil, let kept = headers[.cacheControl], kept != "no-store",
+            !kept.hasPrefix("private")
+        {
+            headers[.cacheControl] = "private, " + kept
+        }
+        return headers
+    }
+
     private func response(
         to request: Request, _ answer: GatewayResponse, _ file: GatewayFile,
         _ client: RequestClient, _ channel: any Channel
     ) -> Response {
         do throws(Failure) {
-            var headers = commonHeaders(request, client)
-            headers[.contentType] = answer.contentType
-            headers[.cacheControl] = "no-store"
+            var headers = headers(of: answer, request, client)
             headers[.contentDisposition] = "attachment; filename=\"\(file.name)\""
-            let whole = Response(status: .ok, headers: headers, body: try file.body())
+            let whole = Response(
+                status: .init(code: answer.status), headers: headers, body: try file.body())
             return request.method == .head ? whole.createHeadResponse() : whole
         } catch {
             return response(to: request, GatewayResponse(ofFile: error), client, channel)

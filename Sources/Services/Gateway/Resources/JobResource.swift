@@ -317,6 +317,16 @@ enum JobResource {
         return blob
     }
 
+    /// The input as a file; throws `notFound` for a name that is not the input file's.
+    static func inputFile(
+        _ name: String, of job: JobDescription
+    ) throws(Failure) -> BlobReference {
+        guard name.isEqualIgnoringCase(input), let file = job.input else {
+            throw Failure(.notFound, "job \(job.id) has no input file '\(name.prefix(80))'")
+        }
+        return file
+    }
+
     /// `jobs/{id}/inputs/{name}`; throws `notFound`.
     static func input(
         _ name: String, of job: JobDescription, _ task: JobKindDescription

@@ -53,5 +53,9 @@ extension Route {
         Route(
             job + "/inputs/{input}", label: "jobsJob", "A parameter that a job was given.",
             requires: .jobs, handler: GatewayService.jobInput),
+        Route(
+            job + "/inputs/{input}/file", label: "jobsJob", "The file that a job was given.",
+            requires: .jobs, mediaTypes: ["application/octet-stream"],
+            handler: GatewayService.jobInputFile),
     ]
 }

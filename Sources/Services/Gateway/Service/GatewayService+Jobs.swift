@@ -255,11 +255,25 @@ extension GatewayService {
     func jobProduct(_ call: Call) async throws(Failure) -> GatewayResponse {
         let (job, _, backend) = try await found(call)
         let blob = try JobResource.product(call.captures.text, of: job)
-        var response = GatewayResponse(body: [], sequence: job.sequence)
-        response.contentType = blob.type.contentType
-        response.file = GatewayFile(
-            blobs: backend.blobs, blob: blob,
-            name: "\(job.kind.rawValue)-\(job.id)" + blob.type.endings[0])
+        return Self.file(blob, "\(job.kind.rawValue)-\(job.id)", job, backend)
+    }
+
+    func jobInputFile(_ call: Call) async throws(Failure) -> GatewayResponse {
+        let (job, _, backend) = try await found(call)
+        let blob = try JobResource.inputFile(call.captures.text, of: job)
+        return Self.file(blob, "\(job.kind.rawValue)-\(job.id)-input", job, backend)
+    }
+
+    /// A file of a job; clients keep it and revalidate it, caches between them do not.
+    private static func file(
+        _ blob: BlobReference, _ name: String, _ job: JobDescription, _ backend: any GatewayJobs
+    ) -> GatewayResponse {
+        let file = GatewayFile(
+            blobs: backend.blobs, blob: blob, name: name + blob.type.endings[0])
+        var response = GatewayResponse(contentType: blob.type.contentType, body: [])
+        response.headers = ["ETag": file.entityTag, "Cache-Control": "private, no-cache"]
+        response.file = file
+        response.sequence = job.sequence
         return response
     }
 

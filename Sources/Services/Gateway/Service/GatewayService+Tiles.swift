@@ -9,8 +9,8 @@ extension GatewayService {
 
     /// `MapServer/tile/{level}/{row}/{column}`: a PNG, transparent where the map is empty.
     ///
-    /// Status 404 for a tile outside the scheme, 304 if the client's copy is current. Throws
-    /// `Failure` for an unknown map, and the failures of drawing.
+    /// Status 404 for a tile outside the scheme. Throws `Failure` for an unknown map, and the
+    /// failures of drawing.
     func tile(_ call: Call) async throws(Failure) -> GatewayResponse {
         let (text, place, parameters) = (call.captures.name, call.captures.tile, call.parameters)
         guard try parameters.past() == nil else {
@@ -43,24 +43,10 @@ extension GatewayService {
                 sequence: block.sequence, isStale: block.isStale,
                 missing: block.missing.shown(parameters))
         }
-        let isKnown = call.request.knows(tile.entityTag)
         // Clients cache it and revalidate each time: most answers then have no body.
         return GatewayResponse(
-            status: isKnown ? 304 : 200, contentType: PictureFormat.png.mediaType,
-            body: isKnown ? [] : tile.bytes,
+            contentType: PictureFormat.png.mediaType, body: tile.bytes,
             headers: ["ETag": tile.entityTag, "Cache-Control": "no-cache"],
             sequence: block.sequence, isStale: block.isStale)
-    }
-}
-
-extension GatewayRequest {
-    /// Whether the client has the content of that entity tag (RFC 9110, section 13.1.2).
-    func knows(_ entityTag: String) -> Bool {
-        noneMatch.split(separator: ",").contains { each in
-            let tag = each.drop { $0 == " " }
-            return tag == "*"
-                || (tag.hasPrefix("W/") ? tag.dropFirst(2) : tag)
-                    .prefix { $0 != " " } == entityTag
-        }
     }
 }

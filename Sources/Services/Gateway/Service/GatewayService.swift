@@ -31,6 +31,10 @@ struct GatewayRequest: Sendable {
     var client = RequestClient()
     /// The client's `If-None-Match` header.
     var noneMatch = ""
+    /// The `Range` header of a GET; empty for other methods, which have no ranges.
+    var range = ""
+    /// The `If-Range` header: the range is for the content of that entity tag alone.
+    var ifRange = ""
 }
 
 /// The answer to a request.
@@ -85,8 +89,15 @@ struct GatewayFile: Hashable, Sendable {
     var blob: BlobReference
     /// File name suggested to a browser.
     var name: String
+    /// The bytes that are sent; nil for all.
+    var range: Range<Int>?
 
-    var byteCount: Int64 { blob.byteCount }
+    /// Number of bytes of the whole file.
+    var count: Int { Int(blob.byteCount) }
+    /// Number of bytes that are sent.
+    var byteCount: Int { range?.count ?? count }
+    /// Entity tag of the bytes, which their name is the hash of.
+    var entityTag: String { "\"\(blob.id.rawValue)\"" }
 }
 
 /// Answers requests independently of HTTP: path and parameters in, bytes out.
