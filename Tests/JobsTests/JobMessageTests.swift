@@ -23,4 +23,12 @@ import Testing
         #expect(own.messages.map(\.text) == ["row 3 is bad"])
         #expect(own.messages.map(\.outsideText) == [nil])
     }
+
+    @Test func `a message has the time of its record, and its event has none`() throws {
+        let time = Timestamp(microseconds: 1_764_444_000_123_456)
+        let event = JobEvent.messagePosted(
+            JobMessagePosted(message: JobMessage(.warning, "row 3 is bad")))
+        #expect(event.messages(recordedAt: time).map(\.recordedAt) == [time])
+        #expect(event.messages.map(\.recordedAt) == [nil])
+    }
 }

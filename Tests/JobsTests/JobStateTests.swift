@@ -325,6 +325,8 @@ import Testing
         let messages = job.state.description.messages
         #expect(messages.count == 201)
         #expect(messages[19].text == "6 further messages are left out")
+        let times = Set(job.log.map { Optional($0.recordedAt) })
+        #expect(messages.dropLast().allSatisfy { times.contains($0.recordedAt) })
         #expect(messages.last?.text == "400 further messages are left out")
     }
 

@@ -161,7 +161,7 @@ package struct JobFollow {
                 try state?.apply(record)
             }
             guard record.globalPosition > ticket.lastSequence else { continue }
-            messages += try JobEvent(record.event).messages
+            messages += try JobEvent(record.event).messages(recordedAt: record.recordedAt)
             last = record.globalPosition
         }
         read = max(read, page.through)

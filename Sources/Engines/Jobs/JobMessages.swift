@@ -4,6 +4,15 @@
 public import CairnModel
 
 extension JobEvent {
+    /// The event's messages with the time of its record.
+    public func messages(recordedAt time: Timestamp) -> [JobMessage] {
+        messages.map { message in
+            var message = message
+            message.recordedAt = time
+            return message
+        }
+    }
+
     /// Whether its messages come from a chunk, and not from the supervisor.
     var isSaidByAChunk: Bool {
         switch self {

@@ -83,7 +83,7 @@ private struct JobForm: Encodable {
     }
 }
 
-/// A message without its external form, which follows from the event.
+/// A message without its external form and its time, which follow from the event.
 private struct MessageForm: Encodable {
     var severity: JobMessage.Severity
     var text: String

@@ -162,7 +162,8 @@ public struct JobState: Hashable, Sendable, Codable {
         try evolve(event, id: record.event.id, at: record.recordedAt)
         if case .paused = event { pauseSequence = record.globalPosition }
         if case .resumed = event { pauseSequence = record.globalPosition }
-        if event.isSaidByAChunk { keep(event.messages) } else { note(event.messages) }
+        let messages = event.messages(recordedAt: record.recordedAt)
+        if event.isSaidByAChunk { keep(messages) } else { note(messages) }
         sequence = record.globalPosition
         streamPosition = record.streamPosition
     }

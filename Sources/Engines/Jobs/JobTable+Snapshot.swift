@@ -8,7 +8,7 @@ extension JobTable: Snapshotted {
     /// `jobs`.
     public static var snapshotName: String { "jobs" }
     /// See `Snapshotted`.
-    public static var snapshotForm: Int { 2 }
+    public static var snapshotForm: Int { 3 }
     /// Sequence number of the last folded event, own appends included.
     public var foldedThrough: Int64 {
         jobs.values.reduce(sequence) { max($0, $1.sequence) }

@@ -96,6 +96,8 @@ public struct JobMessage: Hashable, Sendable, Codable {
     public var text: String
     /// The sentence for readers without `admin`; nil where it is `text`.
     public var outsideText: String?
+    /// The time of its record, by the log's clock; nil in events, whose record has it.
+    public var recordedAt: Timestamp?
 
     /// Makes a message.
     public init(_ severity: Severity, _ text: String, outside: String? = nil) {

@@ -274,6 +274,9 @@ enum JobResource {
             json.member("type", "default")
             json.member(
                 "message",
+            if let time = message.recordedAt {
+                json.member("timestamp", Int(time.microseconds / 1_000))
+            }
                 "\(job.completedChunkCount) of \(job.chunkCount) chunks"
                     + (job.isPaused ? ", paused" : ""))
             json.member("percent", Int(job.progress))
