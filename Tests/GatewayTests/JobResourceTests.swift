@@ -2,6 +2,7 @@
 // Part of Cairn.
 
 import CairnModel
+import EsriForms
 import FoundationEssentials
 import Testing
 
@@ -103,6 +104,36 @@ import Testing
                 match.route.patterns[0].text == "arcgis/rest/services/Jobs/GPServer" + pattern)
             #expect(match.captures == captures)
         }
+    }
+
+    @Test func `a status has the times of messages, and the jobs that a batch began`()
+        async throws
+    {
+        var job = SimulatedJobs.job(7, .batch, [:])
+        var message = JobMessage(.warning, "row 3 is bad")
+        message.recordedAt = Timestamp(microseconds: 1_764_444_000_123_456)
+        job.messages = [message, JobMessage(.informative, "2 further messages are left out")]
+        let child = JobID(rawValue: UUID())
+        let jobs = try SimulatedJobs([job])
+        let service = GatewayService(
+            backend: SimulatedSite(map: try Samples.map(), jobs: jobs))
+        func status() async -> JSONTree? {
+            let path = "\(JobResource.path)/Batch/jobs/\(job.id)"
+            return JSONTree(await service.answer(GatewayRequest(path: Array(path.utf8))).body)
+        }
+        let before = try #require(await status())
+        let times = before["messages"]?.elements.map { $0["timestamp"]?.whole }
+        #expect(times == [1_764_444_000_123, nil])
+        #expect(before["messages"]?.elements.first?["description"]?.text == "row 3 is bad")
+        #expect(before["subJobs"] != nil && before["subJobs"]?.elements.isEmpty == true)
+
+        jobs.change(job.id) { job in
+            job.subJobs = [SubJobDescription(id: child, kind: .batchGeocode, status: .succeeded)]
+        }
+        let subJobs = try #require(await status()?["subJobs"]?.elements)
+        #expect(subJobs.map { $0["jobId"]?.text } == ["\(child)"])
+        #expect(subJobs.map { $0["taskName"]?.text } == ["BatchGeocode"])
+        #expect(subJobs.map { $0["jobStatus"]?.text } == ["esriJobSucceeded"])
     }
 
     @Test(arguments: ["Batch/execute", "Batch/jobs/j1/results", "Batch/jobs/j1/x/y"])

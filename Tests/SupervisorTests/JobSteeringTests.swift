@@ -54,6 +54,10 @@ import Worker
         try await waitUntil("two chunks have begun") { kind.gate.started.count == 2 }
         let open = try await children(of: id, hub)
         #expect(open.count == 2)
+        let shown = try #require(try await hub.job(id).subJobs)
+        #expect(Set(shown.map(\.id)) == Set(open.map(\.id)))
+        #expect(shown.allSatisfy { !$0.status.isTerminal })
+        #expect(try await hub.jobs().allSatisfy { $0.subJobs == nil })
 
         _ = try await hub.command(.cancel, id)
         let job = try await hub.job(id) { $0.status.isTerminal }
@@ -62,6 +66,9 @@ import Worker
         #expect(job.failure?.code == .cancelled)
         let ended = try await children(of: id, hub)
         #expect(ended.count == 2 && ended.allSatisfy { $0.status == .cancelled })
+        let last = try #require(try await hub.job(id).subJobs)
+        #expect(last.map(\.id) == shown.map(\.id))
+        #expect(last.allSatisfy { $0.status == .cancelled })
         #expect(ended.allSatisfy { $0.sequence < job.sequence })
         #expect(kind.gate.ended.isEmpty)
     }

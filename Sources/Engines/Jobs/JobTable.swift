@@ -77,6 +77,21 @@ public struct JobTable: Sendable {
     /// Descriptions of all jobs, latest submission first.
     public var descriptions: [JobDescription] { newestFirst.map(\.description) }
 
+    /// The description of a job with those that it started; nil for an unknown one.
+    public func description(of id: JobID) -> JobDescription? {
+        guard let state = jobs[id] else { return nil }
+        var description = state.description
+        let started = (subJobs[id] ?? []).compactMap { jobs[$0] }.sorted { $0.place < $1.place }
+        description.subJobs =
+            started.isEmpty
+            ? nil
+            : started.map { child in
+                SubJobDescription(
+                    id: child.id, kind: child.submission.kind, status: child.status)
+            }
+        return description
+    }
+
     /// The quota use of an actor's jobs.
     public func usage(of actor: String) -> JobUsage {
         let own = (jobsByActor[actor] ?? []).compactMap { jobs[$0] }
@@ -120,6 +135,8 @@ public struct JobTable: Sendable {
 
 extension JobState {
     fileprivate var order: (Int64, String) { (submittedAt.microseconds, id.description) }
+    /// Its place among the jobs of its parent.
+    fileprivate var place: (Int, Int64) { (submission.parent?.chunk ?? 0, submittedSequence) }
 }
 
 extension JobSubmission {

@@ -31,10 +31,10 @@ extension Hub {
         table.on(.describe) { hub, request in
             try hub.requireJobs()
             let id = try Operation.describe.request(in: request.message)
-            guard let state = hub.table[id] else {
+            guard let description = hub.table.description(of: id) else {
                 throw Failure(.notFound, "there is no job \(id)")
             }
-            request.reply(encoding: state.description)
+            request.reply(encoding: description)
         }
         table.on(.list) { hub, request in
             try hub.requireJobs()

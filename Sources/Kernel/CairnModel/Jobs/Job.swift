@@ -193,6 +193,8 @@ public struct JobDescription: Hashable, Sendable, Codable {
     public var input: BlobReference?
     /// The submitter, or that of the job it is part of: `JobSubmission.actor`.
     public var actor: String?
+    /// The jobs that it started, by chunk; nil for none, and in lists and published states.
+    public var subJobs: [SubJobDescription]?
 
     /// Makes a description.
     public init(
@@ -220,5 +222,22 @@ public struct JobDescription: Hashable, Sendable, Codable {
         self.submittedAt = submittedAt
         self.endedAt = endedAt
         self.sequence = sequence
+    }
+}
+
+/// The public state of a job that another one started.
+public struct SubJobDescription: Hashable, Sendable, Codable {
+    /// The job.
+    public var id: JobID
+    /// Its kind.
+    public var kind: JobKind
+    /// Its state.
+    public var status: JobStatus
+
+    /// Makes a description.
+    public init(id: JobID, kind: JobKind, status: JobStatus) {
+        self.id = id
+        self.kind = kind
+        self.status = status
     }
 }

@@ -257,6 +257,15 @@ enum JobResource {
                 for message in job.messages { write(message, &json) }
             }
             if job.status == .executing { progress(of: job, &json) }
+            if let subJobs = job.subJobs {
+                json.member("subJobs", array: subJobs) { json, subJob in
+                    json.object { json in
+                        json.member("jobId", "\(subJob.id)")
+                        json.member("taskName", subJob.kind.rawValue)
+                        json.member("jobStatus", JobServerState(subJob.status).esriName)
+                    }
+                }
+            }
         }
         return json.bytes
     }
@@ -265,6 +274,9 @@ enum JobResource {
         json.object { json in
             json.member("type", message.severity.esriName)
             json.member("description", message.outsideText ?? message.text)
+            if let time = message.recordedAt {
+                json.member("timestamp", Int(time.microseconds / 1_000))
+            }
         }
     }
 
@@ -274,9 +286,6 @@ enum JobResource {
             json.member("type", "default")
             json.member(
                 "message",
-            if let time = message.recordedAt {
-                json.member("timestamp", Int(time.microseconds / 1_000))
-            }
                 "\(job.completedChunkCount) of \(job.chunkCount) chunks"
                     + (job.isPaused ? ", paused" : ""))
             json.member("percent", Int(job.progress))

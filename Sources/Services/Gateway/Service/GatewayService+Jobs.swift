@@ -200,7 +200,8 @@ extension GatewayService {
     }
 
     func jobStatus(_ call: Call) async throws(Failure) -> GatewayResponse {
-        let (job, task, _) = try await found(call)
+        var (job, task, _) = try await found(call)
+        if job.kind == .batch { job.subJobs = job.subJobs ?? [] }
         return GatewayResponse(
             body: JobResource.job(
                 job, task,
