@@ -107,6 +107,7 @@ extension GatewayService {
         (services + "/City/MapServer/0/query?where=1=1", "mapQuery"),
         (services + "/City/MapServer/0/1", "mapFeature"),
         (services + "/City/MapServer/identify?" + identify, "mapIdentify"),
+        (services + "/City/MapServer/0/identify?" + identify, "mapIdentify"),
         (services + "/City/MapServer/identify/changes?" + identify, "mapFollow"),
         (services + "/City/MapServer/changes", "mapChanges"),
         (

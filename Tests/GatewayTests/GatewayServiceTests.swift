@@ -616,6 +616,20 @@ extension RelaxedValue {
         #expect(error?["message"] == .string("no identify worker is running"))
     }
 
+    @Test(arguments: ["", "&layers=top:7"])
+    func `an identify at a layer's URL is that of all with its number`(layers: String)
+        async throws
+    {
+        let asked = try asked(Samples.answer(geometry: nil))
+        let whole = await asked.text(query + "&layers=all:2")
+        let expected = asked.site.inner.withLock { $0.lastIdentify }
+        asked.site.change { $0.lastIdentify = nil }
+        let path = query.replacing("MapServer/identify", with: "MapServer/2/identify") + layers
+        #expect(await asked.text(path) == whole)
+        #expect(expected?.layers == LayerSelection(.all, ids: [2]))
+        #expect(asked.site.inner.withLock { $0.lastIdentify } == expected)
+    }
+
     @Test func `a form's body is read like a query`() async throws {
         let asked = try Asked()
         let form =

@@ -14,7 +14,11 @@ enum IdentifyResource {
     ]
 
     /// Parses the parameters; throws `Failure` naming the offending one.
-    static func request(map: MapName, _ parameters: Parameters) throws(Failure) -> IdentifyRequest {
+    ///
+    /// `layer` is asked instead of the parameter's layers.
+    static func request(
+        map: MapName, layer: LayerID? = nil, _ parameters: Parameters
+    ) throws(Failure) -> IdentifyRequest {
         for name in refused where parameters[name] != nil {
             throw Failure(.invalidParameter, "parameter '\(name)' is not supported")
         }
@@ -28,10 +32,14 @@ enum IdentifyResource {
         let extent = try GeometryParameter(
             try parameters.required(Known.mapExtent), kind: .envelope, name: "mapExtent")
         let reference = try SpatialReference(parameters, Known.sr.name) ?? extent.spatialReference
+        let layers =
+            if let layer { LayerSelection(.all, ids: [layer]) } else {
+                try LayerSelection(parsing: parameters[Known.identifyLayers] ?? "top")
+            }
         var request = IdentifyRequest(
             map: map, geometry: geometry.shape,
             geometrySpatialReference: geometry.spatialReference,
-            layers: try LayerSelection(parsing: parameters[Known.identifyLayers] ?? "top"),
+            layers: layers,
             tolerance: tolerance, mapExtent: try mapExtent(extent, in: reference),
             imageDisplay: try imageDisplay(parameters),
             spatialReference: reference,

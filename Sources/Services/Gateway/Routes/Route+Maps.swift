@@ -21,13 +21,16 @@ extension Route {
 
     private static let identifyParameters = atOnePlace + moment
     /// Parameters of an identify besides its moment.
-    private static let atOnePlace =
+    private static let atOnePlace = place + [wantedLayers] + screen
+    private static let wantedLayers = Known.identifyLayers.shown(
+        "Layers", hint: "top, visible or all:1,2", value: "visible")
+    private static let place: [any DescribedParameter] = [
+        Known.geometry.required.shown("Place", hint: "x,y", isRequired: true),
+        Known.geometryType,
+        Known.sr.shown("Reference", hint: "4326", value: "4326"),
+    ]
+    private static let screen =
         [
-            Known.geometry.required.shown("Place", hint: "x,y", isRequired: true),
-            Known.geometryType,
-            Known.sr.shown("Reference", hint: "4326", value: "4326"),
-            Known.identifyLayers.shown(
-                "Layers", hint: "top, visible or all:1,2", value: "visible"),
             Known.tolerance.required.shown("Tolerance in pixels", value: "5"),
             Known.mapExtent.required.shown("Extent of the map", value: "-180,-90,180,90"),
             Known.imageDisplay.required.shown("Size of the map", value: "800,400,96"),
@@ -94,6 +97,12 @@ extension Route {
             mapServer + "/identify", label: "mapIdentify", "What is at a place.",
             requires: .map(.query), asks: identifyParameters,
             refuses: IdentifyResource.refused, view: .identify, handler: GatewayService.identify),
+        Route(
+            mapServer + "/{layer}/identify", label: "mapIdentify",
+            "What of a layer is at a place: identify with layers=all:{layer}.",
+            requires: .map(.query), asks: place + screen + moment,
+            refuses: IdentifyResource.refused, view: .identify,
+            handler: GatewayService.identifyLayer),
         Route(
             mapServer + "/identify/changes", label: "mapFollow",
             "What is at a place, and each change of it as an event.", requires: .map(.query),

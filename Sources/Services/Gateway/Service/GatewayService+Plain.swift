@@ -69,12 +69,13 @@ struct IdentifyExchange: Sendable {
 
     /// Throws `Failure` that names the offending parameter.
     init(
-        map text: String, _ parameters: Parameters, user: String? = nil, isAudited: Bool = false
+        map text: String, layer: LayerID? = nil, _ parameters: Parameters, user: String? = nil,
+        isAudited: Bool = false
     ) throws(Failure) {
         self.user = user
         self.isAudited = isAudited
         request = try IdentifyResource.request(
-            map: try GatewayService.mapName(text), parameters)
+            map: try GatewayService.mapName(text), layer: layer, parameters)
         showsInside = parameters.showsInside
         isTyped = try parameters.flag(Known.returnUnformattedValues)
         limit = try parameters.timeout()

@@ -390,7 +390,17 @@ struct GatewayService: Sendable {
     }
 
     func identify(_ call: Call) async throws(Failure) -> GatewayResponse {
-        let exchange = try IdentifyExchange(map: call.captures.name, call.parameters)
+        try await answer(try IdentifyExchange(map: call.captures.name, call.parameters))
+    }
+
+    /// `MapServer/{layer}/identify`, as old guides have it.
+    func identifyLayer(_ call: Call) async throws(Failure) -> GatewayResponse {
+        try await answer(
+            try IdentifyExchange(
+                map: call.captures.name, layer: call.captures.layer, call.parameters))
+    }
+
+    private func answer(_ exchange: IdentifyExchange) async throws(Failure) -> GatewayResponse {
         let answer =
             if let answer = try backend.identifyAtOnce(exchange.request) { answer } else {
                 try await backend.ask(.identify, exchange.request, within: exchange.limit)
