@@ -133,7 +133,7 @@ let tier3: [Target] = [
 ]
 
 let tier4: [Target] = [
-    library("MapState", ["CairnModel", "Geometry", "Expression"]),
+    library("MapState", ["CairnModel", "EsriForms", "Geometry", "Expression"]),
     library(
         "Identify",
         ["CairnModel", "Geometry", "Dataset", "Expression", "PROJ", "SpatialIndex"]),

@@ -456,6 +456,25 @@ extension RelaxedValue {
         #expect(!text.contains("<script>"))
     }
 
+    @Test func `a layer shows its popup definition byte for byte in both services`() async throws {
+        let asked = try Asked()
+        let popup = "{ \"title\" : \"{NAME} \\u00e9\",\n\t\"fieldInfos\":[] }\n"
+        let layer = try #require(
+            asked.site.inner.withLock { $0.map.layers.first { $0.kind != .group }?.id })
+        let path = "/City/MapServer/\(layer)?f=json"
+        #expect(await !asked.text(root + path).contains("popupInfo"))
+        asked.site.change { inner in
+            for index in inner.map.layers.indices where inner.map.layers[index].id == layer {
+                inner.map.layers[index].info = LayerInfo(popup: popup)
+            }
+        }
+        for service in ["MapServer", "FeatureServer"] {
+            let text = await asked.text(root + path.replacing("MapServer", with: service))
+            #expect(text.contains("\"popupInfo\":" + popup + ","), "\(service)")
+            #expect(JSONTree(Array(text.utf8))?["popupInfo"]?["title"]?.text == "{NAME} é")
+        }
+    }
+
     @Test func `pretty JSON says the same as plain JSON`() async throws {
         let asked = try Asked()
         let plain = try await asked.json(root + "/City/MapServer/layers?f=json")

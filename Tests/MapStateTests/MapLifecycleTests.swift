@@ -153,6 +153,63 @@ import Testing
                 == .invalidParameter)
     }
 
+    @Test func `popups of a layer are kept byte for byte, copied, and undone by themselves`()
+        throws
+    {
+        var fixture = try fixture()
+        let popup =
+            "{ \"title\" : \"{NAME} \\u00e9\",\n\t\"fieldInfos\":[{\"fieldName\":\"Name\"},"
+            + "{\"fieldName\":\"expression/e0\"}], \"mediaInfos\": [] }\n"
+        try fixture.run(.setLayerInfo(layer: 1, info: LayerInfo(popup: popup)))
+        let defined = fixture.state.sequence
+        try fixture.run(
+            .setLayerInfo(layer: 1, info: LayerInfo(description: "all roads", popup: popup)))
+        #expect(try fixture.world.layer(1)?.info?.popup == popup)
+        #expect(try MapsState(pieces: fixture.state.pieces()) == fixture.state)
+        let copy = try Self.name("Copy")
+        try fixture.run(.installMap(MapRestored(copyOf: try fixture.world)), on: copy)
+        #expect(fixture.state.map(named: copy)?.layer(1)?.info?.popup == popup)
+
+        // The description came later and is another part of the layer.
+        _ = try undo(&fixture, defined)
+        #expect(try fixture.world.layer(1)?.info == LayerInfo(description: "all roads"))
+        _ = try undo(&fixture, fixture.state.sequence)
+        #expect(try fixture.world.layer(1)?.info?.popup == popup)
+        _ = try undo(&fixture, defined + 1)
+        #expect(try fixture.world.layer(1)?.info == LayerInfo(popup: popup))
+    }
+
+    @Test(arguments: [
+        "", "[]", "\"title\"", "{}", "{\"title\":1}", "{\"title\":\"a\",}",
+        "\u{FEFF}{\"title\":\"a\"}",
+        "{\"title\":\"a\",\"fieldInfos\":{}}", "{\"fieldInfos\":[{\"label\":\"a\"}]}",
+        "{\"fieldInfos\":[{\"fieldName\":\"absent\"}]}", "{\"title\":\"a\",\"x\":01}",
+        "{\"title\":\"a\",\"popupElements\":[{\"fieldInfos\":[{\"fieldName\":\"absent\"}]}]}",
+        "{\"title\":\"a\",\"x\":" + String(repeating: "[", count: 32)
+            + String(repeating: "]", count: 32) + "}",
+    ])
+    func `what is no popup definition of the layer is refused`(_ popup: String) throws {
+        let fixture = try fixture()
+        #expect(
+            refusal(fixture, .setLayerInfo(layer: 1, info: LayerInfo(popup: popup)))
+                == .invalidParameter)
+    }
+
+    @Test func `a popup definition has 256 KiB at most, and a group has none`() throws {
+        var fixture = try fixture()
+        let head = "{\"title\":\""
+        let text = String(repeating: "a", count: MapLimits.popupBytes - head.utf8.count - 2)
+        let most = head + text + "\"}"
+        #expect(
+            refusal(fixture, .setLayerInfo(layer: 1, info: LayerInfo(popup: most + " ")))
+                == .tooLarge)
+        #expect(
+            refusal(fixture, .setLayerInfo(layer: 0, info: LayerInfo(popup: most)))
+                == .invalidParameter)
+        try fixture.run(.setLayerInfo(layer: 1, info: LayerInfo(popup: most)))
+        #expect(try fixture.world.layer(1)?.info?.popup == most)
+    }
+
     @Test func `a deleted map is kept over a snapshot`() throws {
         var fixture = try fixture()
         try fixture.run(.deleteMap)

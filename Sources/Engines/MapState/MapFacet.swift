@@ -71,7 +71,10 @@ enum MapFacet: Hashable {
 /// A property of a layer that one command sets.
 enum LayerProperty: CaseIterable, Hashable {
     case name, visibility, scaleRange, definition, displayField, timeInfo, drawing, queryable,
-        popups, editable, info
+        popups, editable, info, popup
+
+    /// Those of ``LayerInfo``.
+    static let ofInfo = [info, popup]
 
     var text: String {
         switch self {
@@ -86,6 +89,7 @@ enum LayerProperty: CaseIterable, Hashable {
         case .popups: "popups"
         case .editable: "capability Editing"
         case .info: "description"
+        case .popup: "popup definition"
         }
     }
 
@@ -101,7 +105,18 @@ enum LayerProperty: CaseIterable, Hashable {
         case .drawing: layer.drawing = other.drawing
         case .queryable: layer.isQueryable = other.isQueryable
         case .popups: layer.isPopupEnabled = other.isPopupEnabled
-        case .info: layer.info = other.info
+        case .info:
+            layer.info =
+                LayerInfo(
+                    description: other.info?.description, attribution: other.info?.attribution,
+                    popup: layer.info?.popup
+                ).orNil
+        case .popup:
+            layer.info =
+                LayerInfo(
+                    description: layer.info?.description, attribution: layer.info?.attribution,
+                    popup: other.info?.popup
+                ).orNil
         case .editable:
             // Its edits count also where it takes no more.
             if layer.edits == nil, other.edits?.isOpen == true {
@@ -117,6 +132,11 @@ enum LayerProperty: CaseIterable, Hashable {
         self.copy(from: other, to: &copy)
         return copy.withoutContents == one.withoutContents
     }
+}
+
+extension LayerInfo {
+    /// Nil where nothing is set.
+    fileprivate var orNil: LayerInfo? { self == LayerInfo() ? nil : self }
 }
 
 extension LayerDescription {
@@ -147,7 +167,12 @@ extension MapEvent {
             .deleted, .revived:
             []
         case .propertiesChanged: [.map]
-        case .layerInfoChanged(let event): [.property(event.layer, .info)]
+        case .layerInfoChanged(let event):
+            LayerProperty.ofInfo.filter { property in
+                guard let old = before.layers[event.layer], let new = after.layers[event.layer]
+                else { return true }
+                return !property.isEqual(old, new)
+            }.map { .property(event.layer, $0) }
         case .layerAdded(let event): [.layer(event.layer)]
         case .layerMoved(let event): [.place(event.layer)]
         case .layerRemoved(let event): before.subtree(of: event.layer).map { .layer($0) }

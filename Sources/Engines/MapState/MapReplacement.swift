@@ -154,6 +154,13 @@ public struct MapReplacement: Sendable {
         } catch {
             notes.append("the layer's drawing does not fit the new data: \(error.message)")
         }
+        if let popup = node.info?.popup {
+            var new = node
+            new.properties = properties
+            do throws(Failure) { try PopupDefinition.check(popup, of: new) } catch {
+                notes.append("the layer's popups do not fit the new data: \(error.message)")
+            }
+        }
         return notes
     }
 

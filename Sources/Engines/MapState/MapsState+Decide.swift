@@ -18,6 +18,8 @@ public enum MapLimits {
     public static let aliases = 1_000
     /// Length of a definition expression in UTF-8 bytes.
     public static let expressionBytes = 16_384
+    /// Length of a popup definition in UTF-8 bytes.
+    public static let popupBytes = 256 << 10
     /// Graphics on a layer.
     public static let graphics = 10_000
     /// Coordinates of a graphic.
@@ -271,6 +273,10 @@ struct MapDecision {
     private func setInfo(_ layer: LayerID, _ info: LayerInfo?) throws(Failure) -> MapEvent? {
         try checkText(info?.description)
         try checkText(info?.attribution)
+        // One that the layer has is kept, whatever fields it has now.
+        if let popup = info?.popup, try node(layer).info?.popup != popup {
+            try PopupDefinition.check(popup, of: try featureLayer(layer))
+        }
         let known = info == LayerInfo() ? nil : info
         return try node(layer).info == known
             ? nil : .layerInfoChanged(LayerInfoChanged(layer: layer, info: known))

@@ -133,7 +133,9 @@ extension MapEvent {
         case .graphicsCleared(let event): "layer \(event.layer) graphics cleared"
         case .propertiesChanged(let event):
             "map " + (event.properties.title.map { "titled '\($0)'" } ?? "properties changed")
-        case .layerInfoChanged(let event): "layer \(event.layer) description changed"
+        case .layerInfoChanged(let event):
+            "layer \(event.layer) description changed"
+                + (event.info?.popup.map { ", popups defined by \($0.utf8.count) bytes" } ?? "")
         case .deleted: "map deleted"
         case .revived(let event): "undone: \(event.undone), the map is there again"
         case .restored(let event) where event.copied != nil:

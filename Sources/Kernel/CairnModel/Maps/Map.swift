@@ -162,7 +162,7 @@ public struct LayerDescription: Hashable, Sendable, Codable {
     public var graphics: [Graphic]?
     /// The edits of its features; nil for a layer that was never editable.
     public var edits: LayerEdits?
-    /// Its description and attribution; nil where neither is set.
+    /// Its description, attribution and popup definition; nil where none is set.
     public var info: LayerInfo?
     /// The visible features of a map as seen from later (``MapDescription/seen(from:)``); nil for
     /// all, and in any other map.

@@ -84,7 +84,7 @@ public enum MapCommand: Hashable, Sendable, Codable {
     case deleteMap
     /// Sets all properties of the map.
     case setMapProperties(MapProperties)
-    /// Sets description and attribution of a layer or group; nil clears both.
+    /// Sets description, attribution and popup definition of a layer or group; nil clears them.
     case setLayerInfo(layer: LayerID, info: LayerInfo?)
 }
 

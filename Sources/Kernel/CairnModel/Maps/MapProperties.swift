@@ -36,11 +36,17 @@ public struct LayerInfo: Hashable, Sendable, Codable {
     public var description: String?
     /// To be named beside every picture of it; nil for what its server asks for.
     public var attribution: String?
+    /// The definition of its popups: Esri's `popupInfo`, the JSON text as it was given; nil for
+    /// none.
+    public var popup: String?
 
     /// Makes it.
-    public init(description: String? = nil, attribution: String? = nil) {
+    public init(
+        description: String? = nil, attribution: String? = nil, popup: String? = nil
+    ) {
         self.description = description
         self.attribution = attribution
+        self.popup = popup
     }
 }
 
@@ -54,13 +60,13 @@ public struct MapPropertiesChanged: EventPayload {
     public init(properties: MapProperties) { self.properties = properties }
 }
 
-/// The description or attribution of a layer changed.
+/// The description, the attribution or the popup definition of a layer changed.
 public struct LayerInfoChanged: EventPayload {
     /// The stable type name.
     public static let eventType = "map.layer.infoChanged"
     /// The layer or group.
     public var layer: LayerID
-    /// Both as they are now; absent where neither is set.
+    /// All of them as they are now; absent where none is set.
     public var info: LayerInfo?
     /// Makes the event.
     public init(layer: LayerID, info: LayerInfo?) {

@@ -4,6 +4,7 @@
 internal import ArgumentParser
 internal import CairnModel
 internal import FoundationEssentials
+internal import MapState
 
 /// On or off, as an argument.
 enum Switch: String, ExpressibleByArgument, CaseIterable { case on, off }
@@ -60,6 +61,50 @@ struct MapDrawing: MapChange {
         } catch {
             throw Failure(error.code, "\(path): \(error.message)")
         }
+    }
+}
+
+struct MapPopup: MapChange {
+    static let configuration = CommandConfiguration(
+        commandName: "popup", abstract: "Set what a layer's popups show.",
+        discussion: """
+            The file holds Esri's popupInfo as JSON, with a title or fieldInfos, 256 KiB at most; \
+            it is shown byte for byte under popupInfo of 'MapServer/ID?f=json' and \
+            'FeatureServer/ID?f=json'. 'cairn map popups' turns popups on and off.
+            """)
+
+    @OptionGroup var common: CommonOptions
+    @Argument(help: "The map.", completion: .maps, transform: Reading.mapName) var map: MapName
+    @Argument(help: "The layer.", completion: .layers) var layer: String
+    @Argument(help: "The file.") var file: String?
+    @Flag(help: "Remove the definition.") var clear = false
+
+    func validate() throws {
+        guard (file == nil) == clear else {
+            throw ValidationError("Give a file or --clear, one of them.")
+        }
+    }
+
+    func command(on map: MapDescription) throws -> MapCommand {
+        let node = try map.layer(named: layer)
+        var info = node.info ?? LayerInfo()
+        info.popup = try file.map(Self.definition)
+        return .setLayerInfo(layer: node.id, info: info)
+    }
+
+    private static func definition(at path: String) throws -> String {
+        guard let data = FileManager.default.contents(atPath: path) else {
+            throw Failure(.unreadable, "\(path) cannot be read")
+        }
+        guard data.count <= MapLimits.popupBytes else {
+            throw Failure(
+                .tooLarge,
+                "\(path) has \(data.count) bytes: expected at most \(MapLimits.popupBytes)")
+        }
+        guard let text = String(validating: data, as: UTF8.self) else {
+            throw Failure(.invalidParameter, "\(path): expected JSON in UTF-8")
+        }
+        return text
     }
 }
 

@@ -59,6 +59,7 @@ extension LayerDescription {
         }
         if !isQueryable { parts.append("not queryable") }
         if !isPopupEnabled { parts.append("no popups") }
+        if info?.popup != nil { parts.append("popups defined") }
         if let edits {
             if edits.isOpen { parts.append("takes edits") }
             if !edits.changes.isEmpty { parts.append("\(edits.changes.count) edited features") }

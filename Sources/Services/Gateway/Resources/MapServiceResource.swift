@@ -233,6 +233,10 @@ struct MapServiceResource {
         }
         json.member("hasAttachments", false)
         json.member("htmlPopupType", "esriServerHTMLPopupTypeNone")
+        if let popup = layer.info?.popup {
+            json.key("popupInfo")
+            json.json(popup.utf8)
+        }
         json.member("displayField", layer.shownField ?? "")
         json.nullMember("typeIdField")
         json.member("objectIdField", fields.first?.name ?? "OBJECTID")
