@@ -341,7 +341,15 @@ struct MatrixSubject: Sendable {
                     gpServer + "/jobs",
                     [("resultOffset", "0", "1"), ("resultRecordCount", "100", "1")])
             ]
-        case "jobsUpload": return [MatrixRequest(gpServer + "/uploads/upload")]
+        case "jobsUpload":
+            let item = gpServer + "/uploads/00000000-0000-4000-8000-000000000000"
+            return [
+                MatrixRequest(gpServer + "/uploads/upload"),
+                MatrixRequest(gpServer + "/uploads/register", [("itemName", "a", "b")]),
+                MatrixRequest(item + "/uploadPart", [("partId", "1", "2")]),
+                MatrixRequest(item + "/parts"),
+                MatrixRequest(item + "/commit", [("parts", "1", "1,2")]),
+            ]
         case "jobsTask":
             return ["BatchIdentify", "BatchGeocode", "Batch"].map {
                 MatrixRequest("\(gpServer)/\($0)")

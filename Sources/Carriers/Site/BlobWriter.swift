@@ -9,14 +9,18 @@ internal import Synchronization
 ///
 /// Any thread, one call at a time; calls block on the disk.
 public final class BlobWriter: Sendable {
-    private let file: Mutex<StagedFile?>
-    private let directory: String
+    let file: Mutex<StagedFile?>
+    let directory: String
 
     /// Begins one; throws `Failure` (`noSpace`, `unreadable`).
-    public init(_ store: BlobStore) throws(Failure) {
-        directory = store.directory
+    public convenience init(_ store: BlobStore) throws(Failure) {
+        try self.init(inDirectory: store.directory)
+    }
+
+    init(inDirectory directory: String) throws(Failure) {
+        self.directory = directory
         do throws(PlatformError) {
-            file = Mutex(try StagedFile(inDirectory: store.directory))
+            file = Mutex(try StagedFile(inDirectory: directory))
         } catch {
             throw Failure(error)
         }

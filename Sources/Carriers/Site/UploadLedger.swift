@@ -35,7 +35,7 @@ public struct UploadLedger: Hashable, Sendable {
     public static let leastByteCount: Int64 = 64 << 10
 
     private let directory: String
-    private let blobs: BlobStore
+    let blobs: BlobStore
 
     /// Names the ledger of those blobs; the directory is made with the first entry, in one that
     /// exists.
@@ -44,7 +44,7 @@ public struct UploadLedger: Hashable, Sendable {
         self.blobs = blobs
     }
 
-    private func path(of owner: Owner) -> String { directory + "/" + owner.folder }
+    func path(of owner: Owner) -> String { directory + "/" + owner.folder }
     private func path(_ id: ContentID, of owner: Owner) -> String {
         path(of: owner) + "/" + id.rawValue
     }
@@ -53,19 +53,22 @@ public struct UploadLedger: Hashable, Sendable {
     ///
     /// Throws `Failure` (`noSpace`, `unreadable`).
     public func note(_ id: ContentID, of owner: Owner) throws(Failure) {
-        let folder = path(of: owner)
         do throws(PlatformError) {
-            if FileSystem.stamp(of: folder) == nil {
-                try PrivateDirectory.make(at: directory)
-                try PrivateDirectory.make(at: folder)
-                try StagedFile.syncDirectory(directory + "/..")
-                try StagedFile.syncDirectory(directory)
-            }
-            let file = try StagedFile(inDirectory: folder)
+            try makeFolder(of: owner)
+            let file = try StagedFile(inDirectory: path(of: owner))
             try file.publish(as: path(id, of: owner))
         } catch {
             throw Failure(error)
         }
+    }
+
+    func makeFolder(of owner: Owner) throws(PlatformError) {
+        let folder = path(of: owner)
+        guard FileSystem.stamp(of: folder) == nil else { return }
+        try PrivateDirectory.make(at: directory)
+        try PrivateDirectory.make(at: folder)
+        try StagedFile.syncDirectory(directory + "/..")
+        try StagedFile.syncDirectory(directory)
     }
 
     /// The blob, if it is here and that owner has uploaded it.
@@ -74,14 +77,20 @@ public struct UploadLedger: Hashable, Sendable {
         return blobs.find(id)
     }
 
-    /// The total charge of an owner's blobs that are present, each ``leastByteCount`` at least.
+    /// The total charge of an owner's blobs that are present and of parts that await their commit,
+    /// each ``leastByteCount`` at least.
     ///
     /// Cost: one file lookup for each. Throws `Failure` (`unreadable`).
     public func byteCount(of owner: Owner) throws(Failure) -> Int64 {
-        try Self.names(in: path(of: owner)).reduce(0) { sum, name in
-            guard let blob = ContentID(rawValue: name).flatMap(blobs.find) else { return sum }
-            return sum + Self.charge(blob.byteCount)
+        var sum: Int64 = 0
+        for name in try Self.names(in: path(of: owner)) {
+            if name.hasPrefix(Self.partialPrefix) {
+                sum += try partsByteCount(in: path(of: owner) + "/" + name)
+            } else if let blob = ContentID(rawValue: name).flatMap(blobs.find) {
+                sum += Self.charge(blob.byteCount)
+            }
         }
+        return sum
     }
 
     /// The charge of an upload of so many bytes.
@@ -98,13 +107,18 @@ public struct UploadLedger: Hashable, Sendable {
         }
     }
 
-    /// Removes the entries from before a moment whose blobs are absent, after a sweep.
+    /// Removes the entries from before a moment whose blobs are absent, and the uploads in parts
+    /// that have not changed since, after a sweep.
     ///
     /// Throws `Failure` (`unreadable`).
     public func forgetSwept(before moment: Timestamp) throws(Failure) {
         for folder in try Self.names(in: directory) {
             for name in try Self.names(in: directory + "/" + folder) {
                 let entry = directory + "/" + folder + "/" + name
+                if name.hasPrefix(Self.partialPrefix) {
+                    try Self.removePartial(at: entry, ifBefore: moment)
+                    continue
+                }
                 guard let id = ContentID(rawValue: name), !blobs.contains(id),
                     let stamp = FileSystem.stamp(of: entry),
                     stamp.modifiedNanoseconds / 1_000 < moment.microseconds
@@ -117,7 +131,7 @@ public struct UploadLedger: Hashable, Sendable {
     }
 
     /// The file names in a directory; empty if absent.
-    private static func names(in directory: String) throws(Failure) -> [String] {
+    static func names(in directory: String) throws(Failure) -> [String] {
         guard FileSystem.stamp(of: directory) != nil else { return [] }
         do { return try FileManager.default.contentsOfDirectory(atPath: directory) } catch {
             throw Failure(.unreadable, "'\(directory)' cannot be listed: \(error)")

@@ -31,6 +31,59 @@ final class Uploads: Sendable {
         _ body: RequestBody, contentType: String, into backend: any GatewayJobs,
         of caller: Caller, at address: String, limits: Quota.Limits?
     ) async throws(Failure) -> (blob: BlobReference, name: String) {
+        try await counted(backend, caller, address, limits) { upload in
+            let writer = try BlobWriter(backend.blobs)
+            return try await Self.receive(body, contentType, writer, upload) {
+                form throws(Failure) in
+                let blob = try writer.keep(mediaType: "application/octet-stream")
+                try backend.uploads.note(blob.id, of: caller.uploader)
+                return (blob, form?.name ?? "")
+            }
+        }
+    }
+
+    /// Streams a body into a part of an upload; its number is a field of the form where it is nil.
+    ///
+    /// Throws as ``take(_:contentType:into:of:at:limits:)``; `notFound`, and `conflict` for an
+    /// upload that is committed.
+    func takePart(
+        _ body: RequestBody, contentType: String, _ number: Int?, of item: String,
+        into backend: any GatewayJobs, of caller: Caller, at address: String,
+        limits: Quota.Limits?
+    ) async throws(Failure) -> PartialUpload {
+        let (uploads, owner) = (backend.uploads, caller.uploader)
+        return try await counted(backend, caller, address, limits) { arriving in
+            let (upload, writer) = try await OwnThread.run("upload") { () throws(Failure) in
+                (
+                    try uploads.partial(item, of: owner),
+                    try BlobWriter(partOf: item, of: owner, in: uploads)
+                )
+            }.get()
+            return try await Self.receive(body, contentType, writer, arriving) {
+                form throws(Failure) in
+                let number =
+                    if let number { number } else { try Self.partNumber(form) }
+                try writer.keep(asPart: number)
+                return upload
+            }
+        }
+    }
+
+    private static func partNumber(_ form: MultipartFile?) throws(Failure) -> Int {
+        let name = Known.partId.name
+        let text = form?.fields.first { $0.key.isEqualIgnoringCase(name) }?.value
+        guard let text else { throw Failure(.invalidParameter, "parameter '\(name)' is missing") }
+        guard let number = Int(text), UploadLedger.partNumbers.contains(number) else {
+            throw Parameters.unexpected(name, text, "a number from 1 to 10000")
+        }
+        return number
+    }
+
+    /// Receives an upload within the limits.
+    private func counted<Kept: Sendable>(
+        _ backend: any GatewayJobs, _ caller: Caller, _ address: String, _ limits: Quota.Limits?,
+        _ receive: (ArrivingUploads.Upload?) async throws -> Kept
+    ) async throws(Failure) -> Kept {
         guard count.add(1, ordering: .relaxed).newValue <= Self.countLimit else {
             count.subtract(1, ordering: .relaxed)
             throw Failure(
@@ -44,11 +97,7 @@ final class Uploads: Sendable {
         defer { upload?.end(isKept: isKept) }
         do {
             try upload?.begin(used: try await backend.use(by: caller).bytes)
-            let taken = try await Self.receive(
-                body, contentType, try BlobWriter(backend.blobs), upload
-            ) { blob throws(Failure) in
-                try backend.uploads.note(blob.id, of: caller.uploader)
-            }
+            let taken = try await receive(upload)
             isKept = true
             return taken
         } catch let failure as Failure {
@@ -58,11 +107,11 @@ final class Uploads: Sendable {
         }
     }
 
-    private static func receive(
+    private static func receive<Kept: Sendable>(
         _ body: RequestBody, _ contentType: String, _ writer: BlobWriter,
         _ upload: ArrivingUploads.Upload?,
-        _ note: @escaping @Sendable (BlobReference) throws(Failure) -> Void
-    ) async throws -> (blob: BlobReference, name: String) {
+        _ keep: @escaping @Sendable (MultipartFile?) throws(Failure) -> Kept
+    ) async throws -> Kept {
         var form =
             contentType.lowercased().hasPrefix("multipart/form-data")
             ? try MultipartFile(contentType: contentType) : nil
@@ -97,14 +146,11 @@ final class Uploads: Sendable {
                 "the body is a form without a file: expected multipart/form-data with a file in it "
                     + "(curl -F file=@…), or the bytes of a file")
         }
-        let rest = piece
-        let blob = try await OwnThread.run("upload") { () throws(Failure) in
+        let (rest, whole) = (piece, form)
+        return try await OwnThread.run("upload") { () throws(Failure) in
             try writer.write(rest)
-            let blob = try writer.keep(mediaType: "application/octet-stream")
-            try note(blob)
-            return blob
+            return try keep(whole)
         }.get()
-        return (blob, form?.name ?? "")
     }
 }
 

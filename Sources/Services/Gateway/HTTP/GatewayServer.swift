@@ -377,11 +377,21 @@ private struct GatewayResponder: Sendable {
             let client = call.request.client
             let parameters = try Parameters(query: call.request.query, form: [])
             let caller = try service.admit(call.match, parameters, client)
-            let (blob, name) = try await uploads.take(
-                request.body, contentType: request.headers[.contentType] ?? "",
-                into: try service.jobsBackend(), of: caller, at: client.address,
-                limits: service.limits(of: caller))
-            var response = GatewayResponse(body: JobResource.uploaded(blob, name: name))
+            let (backend, limits) = (try service.jobsBackend(), service.limits(of: caller))
+            let (type, item) = (request.headers[.contentType] ?? "", call.captures.text)
+            var response: GatewayResponse
+            if item.isEmpty {
+                let (blob, name) = try await uploads.take(
+                    request.body, contentType: type, into: backend, of: caller,
+                    at: client.address, limits: limits)
+                response = GatewayResponse(body: JobResource.uploaded(blob, name: name))
+            } else {
+                let upload = try await uploads.takePart(
+                    request.body, contentType: type, try parameters.integer(Known.partId),
+                    of: item, into: backend, of: caller, at: client.address, limits: limits)
+                response = GatewayResponse(
+                    body: JobResource.registered(item, name: upload.name))
+            }
             response.user = caller.user
             return response
         } catch {

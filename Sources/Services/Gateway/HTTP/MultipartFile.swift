@@ -3,11 +3,13 @@
 
 internal import CairnModel
 
-/// Extracts the first file of a `multipart/form-data` body (RFC 7578) incrementally; other parts
-/// are skipped.
+/// Extracts the first file of a `multipart/form-data` body (RFC 7578) incrementally, and the first
+/// short fields; other parts are skipped.
 struct MultipartFile {
     /// Maximum size of a part's head in bytes.
     static let headByteLimit = 16 << 10
+    /// Maximum number of fields, and size of the value of each in bytes.
+    private static let fieldLimit = (count: 16, byteCount: 1_024)
 
     private enum State { case between, head, content, done }
 
@@ -18,6 +20,10 @@ struct MultipartFile {
     private var hasFile = false
     /// The file name given by the client; empty until the part is reached.
     private(set) var name = ""
+    /// The values of fields by name, as far as they are complete.
+    private(set) var fields: [String: String] = [:]
+    /// The field that is being read.
+    private var field: (name: String, value: [UInt8])?
 
     /// Begins with the value of `Content-Type`; throws `invalidParameter` if that has no boundary.
     init(contentType: String) throws(Failure) {
@@ -35,7 +41,12 @@ struct MultipartFile {
         while true {
             switch state {
             case .between:
-                guard let end = pass(keeping: nil) else { return file }
+                var text: [UInt8] = []
+                let end = field == nil ? pass(keeping: nil) : pass(keeping: { text += $0 })
+                let room = Self.fieldLimit.byteCount + 1 - (field?.value.count ?? 0)
+                field?.value += text.prefix(max(room, 0))
+                guard let end else { return file }
+                endField()
                 pending.removeSubrange(..<end)
                 state = .head
             case .content:
@@ -63,6 +74,15 @@ struct MultipartFile {
         return nil
     }
 
+    private mutating func endField() {
+        if let field, fields.count < Self.fieldLimit.count,
+            field.value.count <= Self.fieldLimit.byteCount
+        {
+            fields[field.name] = Parameters.text(field.value)
+        }
+        field = nil
+    }
+
     /// Parses the lines after a delimiter; false while they are incomplete.
     private mutating func takeHead() throws(Failure) -> Bool {
         guard pending.count >= 2 else { return false }
@@ -78,13 +98,16 @@ struct MultipartFile {
             }
             return false
         }
-        let fileName = MultipartForm.parameter("filename", ofHead: pending[..<end.lowerBound])
+        let head = pending[..<end.lowerBound]
+        let fileName = MultipartForm.parameter("filename", ofHead: head)
+        let fieldName = MultipartForm.parameter("name", ofHead: head)
         pending.removeSubrange(..<end.upperBound)
         if !hasFile, let fileName {
             name = String(fileName.prefix(200))
             hasFile = true
             state = .content
         } else {
+            if fileName == nil, let fieldName { field = (fieldName, []) }
             state = .between
         }
         return true

@@ -366,6 +366,39 @@ enum JobResource {
         return json.bytes
     }
 
+    /// The answer to `uploads/register` and `uploadPart`.
+    static func registered(_ id: String, name: String) -> [UInt8] {
+        var json = JSONWriter()
+        json.object { json in
+            json.member("success", true)
+            json.member("item") { json in
+                json.member("itemID", id)
+                json.member("itemName", name)
+                json.member("description", "")
+                json.member("committed", false)
+            }
+        }
+        return json.bytes
+    }
+
+    /// `uploads/{itemID}/parts`.
+    static func parts(_ numbers: [Int]) -> [UInt8] {
+        var json = JSONWriter()
+        json.object { $0.member("parts", array: numbers) { $0.integer(Int64($1)) } }
+        return json.bytes
+    }
+
+    /// The numbers of `parts`, nil for all; throws `invalidParameter`.
+    static func partNumbers(_ parameters: Parameters) throws(Failure) -> [Int]? {
+        guard let text = parameters[Known.parts] else { return nil }
+        let numbers = text.split(separator: ",").map { Int($0.filter { $0 != " " }) ?? 0 }
+        guard numbers.allSatisfy(UploadLedger.partNumbers.contains) else {
+            throw Parameters.unexpected(
+                Known.parts.name, text, "numbers from 1 to 10000 with commas")
+        }
+        return numbers
+    }
+
     /// The answer to `uploads/upload`.
     static func uploaded(_ blob: BlobReference, name: String) -> [UInt8] {
         var json = JSONWriter()

@@ -2,6 +2,7 @@
 // Part of Cairn.
 
 internal import CairnModel
+internal import Site
 
 /// Every parameter that the gateway reads by a name of its own.
 enum Known {
@@ -23,6 +24,12 @@ enum Known {
         "clientId",
         "the client's own id of the job, 1 to 64 letters, digits, - and _: sent again, it answers "
             + "the same job")
+    static let itemName = Parameter.text("itemName", "the name of the file")
+    static let partId: Parameter<Int?> = .whole(
+        "partId", in: UploadLedger.partNumbers,
+        "the number of the part; also a field of the form with the file")
+    static let parts = Parameter.text(
+        "parts", default: "all, by number", "numbers with commas, in the order of the file")
 
     // MARK: Answers
 

@@ -16,6 +16,24 @@ extension Route {
             requires: .jobs, isChange: true, methods: .file, view: .upload,
             handler: GatewayService.upload),
         Route(
+            gpServer + "/uploads/register", label: "jobsUpload", "Begins an upload in parts.",
+            requires: .jobs, isChange: true,
+            methods: .post(refusal: "an upload is registered with POST, not with GET"),
+            asks: [Known.itemName.required], handler: GatewayService.registerUpload),
+        Route(
+            gpServer + "/uploads/{item}/uploadPart", label: "jobsUpload",
+            "Takes a part of an upload.", requires: .jobs, isChange: true, methods: .file,
+            asks: [Known.partId], handler: GatewayService.upload),
+        Route(
+            gpServer + "/uploads/{item}/parts", label: "jobsUpload",
+            "The numbers of the parts that are here.", requires: .jobs,
+            handler: GatewayService.uploadedParts),
+        Route(
+            gpServer + "/uploads/{item}/commit", label: "jobsUpload",
+            "Joins the parts of an upload.", requires: .jobs, isChange: true,
+            methods: .post(refusal: "an upload is committed with POST, not with GET"),
+            asks: [Known.parts], handler: GatewayService.commitUpload),
+        Route(
             gpServer + "/jobs", label: "jobsAll",
             "The jobs of all tasks that the caller may see, the newest first.", requires: .jobs,
             asks: [Known.resultOffset, Known.jobCount], view: .allJobs,

@@ -51,10 +51,11 @@ extension GatewayService {
         _ task: JobKindDescription, _ parameters: Parameters, _ caller: Caller
     ) async throws(Failure) -> JobDescription {
         let backend = try jobsBackend()
-        let order = try JobResource.order(task, parameters)
+        var order = try JobResource.order(task, parameters)
         try caller.check(
             reading: task.services(order.parameters), pasts: task.pasts(order.parameters))
         try JobResource.checkNames(task, parameters)
+        order = try await resolved(order, backend, caller)
         let clientID = parameters[Known.clientId]
         let known = try clientID.map { text throws(Failure) in try Self.jobID(text, of: caller) }
         // Before the input, which may have been swept since.
