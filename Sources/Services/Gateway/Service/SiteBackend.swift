@@ -7,6 +7,7 @@ internal import Dataset
 internal import FeatureQuery
 internal import Identify
 internal import JobKinds
+internal import MapState
 internal import NIOCore
 package import Recording
 package import Site
