@@ -65,9 +65,9 @@ import Testing
     @Test(arguments: [
         ("", "", Captures()), ("uploads/upload", "/uploads/upload", Captures()),
         ("uploads/register", "/uploads/register", Captures()),
-        ("uploads/u1/uploadPart", "/uploads/{item}/uploadPart", Captures(item: "u1")),
-        ("uploads/u1/parts", "/uploads/{item}/parts", Captures(item: "u1")),
-        ("uploads/u1/commit", "/uploads/{item}/commit", Captures(item: "u1")),
+        ("uploads/u1/uploadPart", "/uploads/{item}/uploadPart", Captures(text: "u1")),
+        ("uploads/u1/parts", "/uploads/{item}/parts", Captures(text: "u1")),
+        ("uploads/u1/commit", "/uploads/{item}/commit", Captures(text: "u1")),
         ("uploads", "/{task}", Captures(task: "uploads")),
         ("Batch", "/{task}", Captures(task: "Batch")),
         ("Batch/submitJob", "/{task}/submitJob", Captures(task: "Batch")),

@@ -20,7 +20,6 @@ import Testing
         case .folder: "Planning"
         case .task: "BatchIdentify"
         case .job: "j1"
-        case .item: "u1"
         case .result: "output"
         case .input: "map"
         case .collection: "Planning.Zones.3"

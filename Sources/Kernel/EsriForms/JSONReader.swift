@@ -126,6 +126,10 @@ struct JSONReader {
         case "true": return .bool(true)
         case "false": return .bool(false)
         case let text:
+            guard syntax == .relaxed || Self.isNumber(Substring(text).utf8) else {
+                place = start
+                throw expected("a value")
+            }
             if let integer = Int64(text) { return .integer(integer) }
             // `Double(_:)` reads `nan`, `inf` and `0x10` too.
             guard text.utf8.allSatisfy({ "+-.0123456789eE".utf8.contains($0) }),
@@ -136,6 +140,38 @@ struct JSONReader {
             }
             return .real(number)
         }
+    }
+
+    /// Whether a text is a number of RFC 8259, section 6: no leading zeros, no sign but a minus,
+    /// digits on both sides of the point.
+    private static func isNumber(_ text: Substring.UTF8View) -> Bool {
+        var rest = text
+        func digits() -> Substring.UTF8View {
+            rest.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+        }
+        func skip(_ characters: String) -> Bool {
+            guard let first = rest.first, characters.utf8.contains(first) else { return false }
+            rest = rest.dropFirst()
+            return true
+        }
+        _ = skip("-")
+        let whole = digits()
+        guard !whole.isEmpty, whole.count == 1 || whole.first != UInt8(ascii: "0") else {
+            return false
+        }
+        rest = rest[whole.endIndex...]
+        if skip(".") {
+            let fraction = digits()
+            guard !fraction.isEmpty else { return false }
+            rest = rest[fraction.endIndex...]
+        }
+        if skip("eE") {
+            _ = skip("+-")
+            let exponent = digits()
+            guard !exponent.isEmpty else { return false }
+            rest = rest[exponent.endIndex...]
+        }
+        return rest.isEmpty
     }
 
     /// Letters, digits and the other characters of numbers and names.
