@@ -4,9 +4,9 @@
 
 import PackageDescription
 
-// The table below is the architecture: tiers from the C libraries (0) up to the executables (6),
-// each a folder of `Sources`. A target may only depend on its own tier or a lower one;
-// `Tests/TidyTests` checks every import against this table.
+// The table below is the architecture: tiers from the C libraries (0) up to the executables (6) and
+// the SDK for apps (7), each a folder of `Sources`. A target may only depend on its own tier or a
+// lower one; `Tests/TidyTests` checks every import against this table.
 
 let settings: [SwiftSetting] = [
     .swiftLanguageMode(.v6),
@@ -42,12 +42,13 @@ let sharedText = LinkerSetting.unsafeFlags(["-Xlinker", "-z", "-Xlinker", "max-p
 
 func library(
     _ name: String, _ dependencies: [Target.Dependency] = [], data: [String] = [],
-    isHot: Bool = false
+    isHot: Bool = false, links libraries: [String] = []
 ) -> Target {
     .target(
         name: name, dependencies: dependencies,
         resources: data.map { .embedInCode("Data/" + $0) },
-        swiftSettings: settings + (isHot ? hotModule : []))
+        swiftSettings: settings + (isHot ? hotModule : []),
+        linkerSettings: libraries.map { .linkedLibrary($0) })
 }
 
 func process(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
@@ -89,13 +90,17 @@ let tier0: [Target] = [
 ]
 
 let tier1: [Target] = [
-    library("Platform", ["CCairnLinux", "CDeferred", "CSSL", "CSodium", "CZlib"], isHot: true),
+    library("Platform", ["CCairnLinux"], isHot: true),
+    library(
+        "Codecs", ["CCairnLinux", "CDeferred", "CSSL", "CSodium", "CZlib", "Platform"],
+        isHot: true),
     library("ZeroMQ", ["CCairnLinux", "CZeroMQ", "Platform"]),
     library("SQLite", ["CSQLite"]),
     library("GDAL", ["CGDAL", "CDeferred", "Platform", "SQLite"]),
     library("GEOS", ["CGEOS", "CDeferred"]),
     library("PROJ", ["CPROJ", "CDeferred"]),
     library("Curl", ["CCurl", "CDeferred", "Platform"]),
+    library("CurlStreams", ["CCurl"], links: ["curl"]),
     library("OpenSSL", ["CSSL", "CDeferred"]),
     library("Expat", ["CExpat", "CDeferred"]),
     library("Cairo", ["CCairo", "CDeferred", "CPango", "CZlib"]),
@@ -105,7 +110,7 @@ let tier1: [Target] = [
 let tier2: [Target] = [
     library("Geometry", isHot: true),
     library("SpatialIndex", ["Geometry", "Platform"], isHot: true),
-    library("CairnCore", ["Platform"]),
+    library("CairnCore", ["Codecs", "Platform"]),
     library("CairnModel", ["CairnCore", "Geometry", "Platform"]),
     library("Tables", ["CairnModel", "Platform"], isHot: true),
     library("Expression", ["CairnModel"]),
@@ -113,13 +118,14 @@ let tier2: [Target] = [
     library(
         "Dataset",
         [
-            "CairnModel", "Expat", "Geometry", "SpatialIndex", "Platform", "GDAL", "PROJ", "SQLite",
+            "CairnModel", "Codecs", "Expat", "Geometry", "SpatialIndex", "Platform", "GDAL", "PROJ",
+            "SQLite",
             "Tables",
         ]),
 ]
 
 let tier3: [Target] = [
-    library("Site", ["CairnModel", "Platform"]),
+    library("Site", ["CairnModel", "Codecs", "Platform"]),
     library("Settings", [configuration]),
     library(
         "Remote",
@@ -127,13 +133,13 @@ let tier3: [Target] = [
             "CairnModel", "Curl", "Dataset", "EsriForms", "Expat", "Expression", "Geometry", "PROJ",
             "Platform", "Site",
         ]),
-    library("EventLog", ["CairnCore", "Platform", "SQLite"]),
-    library("Recording", ["CairnModel", "Geometry", "Platform", "Site"]),
+    library("EventLog", ["Codecs", "CairnCore", "Platform", "SQLite"]),
+    library("Recording", ["CairnModel", "Codecs", "Geometry", "Platform", "Site"]),
     library("Bus", ["CairnCore", "Platform", "ZeroMQ", collections]),
 ]
 
 let tier4: [Target] = [
-    library("MapState", ["CairnModel", "EsriForms", "Geometry", "Expression"]),
+    library("MapState", ["CairnModel", "Expression", "Geometry", "Platform"]),
     library(
         "Identify",
         ["CairnModel", "Geometry", "Dataset", "Expression", "PROJ", "SpatialIndex"]),
@@ -142,6 +148,7 @@ let tier4: [Target] = [
     library(
         "FeatureQuery",
         [
+            "Platform",
             "CairnModel", "Dataset", "EsriForms", "Expression", "GEOS", "Geometry", "Identify",
             "PROJ",
         ]),
@@ -152,7 +159,7 @@ let tier4: [Target] = [
             "Remote", "Site",
         ]),
     library(
-        "Locator", ["CairnModel", "Geometry", "ICU", "Platform", "SpatialIndex"],
+        "Locator", ["CairnModel", "Codecs", "Geometry", "ICU", "Platform", "SpatialIndex"],
         data: [
             "columns-ban.json", "columns-bano.json", "columns-centerlines.json",
             "columns-natural-earth-countries.json", "columns-natural-earth-states.json",
@@ -167,9 +174,9 @@ let tier4: [Target] = [
         ], isHot: true),
     library(
         "LocatorSources",
-        ["CairnModel", "Dataset", "GDAL", "Geometry", "Locator", "PROJ", "Platform"],
+        ["CairnModel", "Codecs", "Dataset", "GDAL", "Geometry", "Locator", "PROJ", "Platform"],
         data: ["osmconf.ini", "points-of-interest.txt"]),
-    library("WebMaps", ["CairnModel", "EsriForms", "Geometry", "MapState"]),
+    library("WebMaps", ["CairnModel", "EsriForms", "Geometry", "MapState", "Platform"]),
     library("Jobs", ["CairnModel"]),
     library(
         "JobKinds",
@@ -179,7 +186,8 @@ let tier4: [Target] = [
     library(
         "Replay",
         [
-            "CairnIdentify", "CairnModel", "Dataset", "FeatureQuery", "JobKinds", "Jobs", "Locator",
+            "CairnIdentify", "CairnModel", "Codecs", "Dataset", "FeatureQuery", "JobKinds", "Jobs",
+            "Locator",
             "MapState", "Platform", "Recording", "Site",
         ]),
     library("CairnClient", ["Bus", "CairnModel", "Jobs", "MapState", "Platform", "Site"]),
@@ -201,7 +209,8 @@ let tier5: [Target] = [
     library(
         "MapStateService",
         [
-            "Bus", "CairnClient", "CairnModel", "Daemon", "Dataset", "Expression", "Geometry",
+            "Bus", "CairnClient", "CairnModel", "Codecs", "Daemon", "Dataset", "Expression",
+            "Geometry",
             "MapState", "PROJ", "Platform", "Remote", "Site", logging, metrics,
         ]),
     library(
@@ -226,7 +235,7 @@ let tier5: [Target] = [
     library(
         "Gateway",
         [
-            "CairnClient", "CairnModel", "Daemon", "Dataset", "EsriForms", "Expression",
+            "CairnClient", "CairnModel", "Codecs", "Daemon", "Dataset", "EsriForms", "Expression",
             "FeatureQuery", "Geometry", "Identify", "JobKinds", "MapState",
             "OpenSSL", "PROJ", "Platform", "Recording", "Rendering", "Site", "SiteAnswers",
             "Tables", "WebMaps",
@@ -237,8 +246,8 @@ let tier5: [Target] = [
     library(
         "Commands",
         [
-            "CairnClient", "CairnModel", "Dataset", "EsriForms", "EventLog", "Expression", "GDAL",
-            "GEOS", "Geometry", "ICU", "JobKinds", "Jobs",
+            "CairnClient", "CairnModel", "Codecs", "Dataset", "EsriForms", "EventLog",
+            "Expression", "GDAL", "GEOS", "Geometry", "ICU", "JobKinds", "Jobs",
             "Locator", "LocatorSources", "MapState", "PROJ", "Platform", "Recording",
             "Remote", "Replay", "Settings", "Site", "Tables", "Terminal", "WebMaps", arguments,
         ]),
@@ -260,10 +269,18 @@ let tier6: [Target] = [
     process("cairn", ["Commands"]),
 ]
 
+// For apps: nothing in them needs a library but libcurl, and no process needs them.
+let tier7: [Target] = [
+    library("Cairn", ["CurlStreams", "Platform"]),
+    library("CairnAGS", ["Cairn"]),
+    library("CairnLocator", ["Cairn", "CairnModel", "Geometry", "Locator"]),
+    library("CairnTesting", ["Cairn"]),
+]
+
 // The targets of a tier lie in its folder.
 let tiers = [
     ("C", tier0), ("Wrappers", tier1), ("Kernel", tier2), ("Carriers", tier3), ("Engines", tier4),
-    ("Services", tier5), ("Programs", tier6),
+    ("Services", tier5), ("Programs", tier6), ("SDK", tier7),
 ]
 for (folder, targets) in tiers {
     for target in targets { target.path = "Sources/\(folder)/\(target.name)" }
@@ -271,7 +288,7 @@ for (folder, targets) in tiers {
 
 let testTargets: [Target] = [
     .target(
-        name: "TestKit", dependencies: ["CairnModel", "Geometry", "Platform"],
+        name: "TestKit", dependencies: ["CairnModel", "Codecs", "Geometry", "Platform"],
         path: "Tests/TestKit",
         swiftSettings: settings),
     .target(
@@ -282,18 +299,21 @@ let testTargets: [Target] = [
         dependencies: ["CairnModel", "Geometry", "Jobs", "MapState", "Replay", "TestKit"],
         path: "Tests/SiteStory", swiftSettings: settings),
     tests("TidyTests", ["TestKit"]),
-    tests("CairnModelTests", ["CairnModel", "TestKit"]),
-    tests("PlatformTests", ["Platform", "TestKit"]),
+    tests(
+        "SDKTests",
+        ["Cairn", "CairnAGS", "CairnLocator", "CairnTesting", "Locator"]),
+    tests("CairnModelTests", ["CairnModel", "Codecs", "TestKit"]),
+    tests("PlatformTests", ["Codecs", "Platform", "TestKit"]),
     tests("ZeroMQTests", ["ZeroMQ"]),
-    tests("BusTests", ["Bus", "CairnModel", "Platform", "ZeroMQ", "TestKit"]),
-    tests("SiteTests", ["Site", "CairnModel", "Platform", "TestKit"]),
+    tests("BusTests", ["Codecs", "Bus", "CairnModel", "Platform", "ZeroMQ", "TestKit"]),
+    tests("SiteTests", ["Codecs", "Site", "CairnModel", "Platform", "TestKit"]),
     tests("SettingsTests", ["Settings"]),
     tests("DaemonTests", ["Daemon", metrics]),
     tests("SQLiteTests", ["SQLite", "Platform", "TestKit"]),
     .target(name: "PowerCutDisk", dependencies: ["CSQLite"], path: "Tests/PowerCutDisk"),
     tests(
         "EventLogTests",
-        ["EventLog", "CairnModel", "Platform", "PowerCutDisk", "SQLite", "TestKit"]),
+        ["Codecs", "EventLog", "CairnModel", "Platform", "PowerCutDisk", "SQLite", "TestKit"]),
     tests(
         "LogServiceTests",
         [
@@ -316,6 +336,7 @@ let testTargets: [Target] = [
     tests(
         "RemoteTests",
         [
+            "Platform",
             "Remote", "Cairo", "CairnModel", "Curl", "Dataset", "EsriForms", "Expression",
             "FeatureQuery", "Geometry", "Identify", "Rendering", "Site", "TestKit",
         ]),
@@ -346,6 +367,7 @@ let testTargets: [Target] = [
     tests(
         "LocatorSourcesTests",
         [
+            "Codecs",
             "LocatorSources", "CairnModel", "GDAL", "GEOS", "Geometry", "Locator", "Platform",
             "TestKit",
         ]),
@@ -373,6 +395,7 @@ let testTargets: [Target] = [
     tests(
         "MapStateServiceTests",
         [
+            "Codecs",
             "MapStateService", "MapState", "LogService", "CairnClient", "CairnIdentify",
             "CairnModel", "Dataset", "EventLog", "Bus", "Geometry", "Site", "SiteStory",
             "Platform", "TestKit", logging,
@@ -401,6 +424,7 @@ let testTargets: [Target] = [
     tests(
         "GatewayTests",
         [
+            "Codecs",
             "Gateway", "CairnModel", "Daemon", "EsriForms", "Expat", "Geometry", "JobKinds",
             "Platform", "Site", "TestKit",
             logging,
@@ -415,6 +439,8 @@ let testTargets: [Target] = [
     tests(
         "IntegrationTests",
         [
+            "Cairn",
+            "Codecs",
             "Bus", "Cairo", "CairnClient", "CairnIdentify", "CairnModel", "Gateway", "Geometry",
             "Locator", "Platform", "Site", "TestKit",
         ]),
@@ -460,6 +486,9 @@ let benchTargets: [Target] =
             path: "Tests/Benchmarks/Engine", swiftSettings: settings,
             linkerSettings: [.linkedLibrary("cairo"), .linkedLibrary("geos_c")]),
         .executableTarget(
+            name: "bench-sdk", dependencies: ["CCurl", "Cairn"], path: "Tests/Benchmarks/SDK",
+            swiftSettings: settings, linkerSettings: [.linkedLibrary("curl")]),
+        .executableTarget(
             name: "bench-locator",
             dependencies: [
                 "CairnModel", "Geometry", "Locator", "LocatorSources", "TestKit", arguments,
@@ -498,9 +527,9 @@ if let only = Context.environment["CAIRN_ONLY"] {
 }
 
 // What other packages may depend on.
-let products: [Product] =
-    targets.contains { $0.name == "CairnIdentify" }
-    ? [.library(name: "CairnIdentify", targets: ["CairnIdentify"])] : []
+let products: [Product] = ["CairnIdentify", "Cairn", "CairnAGS", "CairnLocator", "CairnTesting"]
+    .filter { name in targets.contains { $0.name == name } }
+    .map { .library(name: $0, targets: [$0]) }
 
 let package = Package(
     name: "cairn",

@@ -3,6 +3,7 @@
 
 import Bus
 import CairnModel
+import Codecs
 import FoundationEssentials
 import Platform
 import TestKit

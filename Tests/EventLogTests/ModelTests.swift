@@ -2,6 +2,7 @@
 // Part of Cairn.
 
 import CairnModel
+import Codecs
 import EventLog
 import Foundation
 import Platform

@@ -5,6 +5,7 @@ import CairnModel
 import EsriForms
 import FoundationEssentials
 import JobKinds
+import Platform
 import Site
 import Testing
 

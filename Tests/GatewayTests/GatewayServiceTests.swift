@@ -5,6 +5,7 @@ import CairnModel
 import EsriForms
 import FoundationEssentials
 import Geometry
+import Platform
 import Synchronization
 import Testing
 

@@ -6,6 +6,7 @@ import EsriForms
 import Expat
 import FoundationEssentials
 import JobKinds
+import Platform
 import Site
 import Testing
 

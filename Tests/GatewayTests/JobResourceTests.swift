@@ -4,6 +4,7 @@
 import CairnModel
 import EsriForms
 import FoundationEssentials
+import Platform
 import Testing
 
 @testable import Gateway

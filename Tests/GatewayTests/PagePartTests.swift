@@ -5,6 +5,7 @@ import CairnModel
 import EsriForms
 import Expat
 import Foundation
+import Platform
 import Site
 import Synchronization
 import TestKit

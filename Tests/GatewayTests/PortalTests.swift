@@ -5,6 +5,7 @@ import CairnModel
 import EsriForms
 import Foundation
 import Geometry
+import Platform
 import Site
 import Synchronization
 import TestKit

@@ -4,6 +4,7 @@
 import CairnModel
 import EsriForms
 import Foundation
+import Platform
 import Site
 import Synchronization
 import Testing

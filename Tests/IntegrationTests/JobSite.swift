@@ -3,6 +3,7 @@
 
 import CairnClient
 import CairnModel
+import Codecs
 import Foundation
 import Locator
 import Platform

@@ -4,6 +4,7 @@
 import Bus
 import CairnClient
 import CairnModel
+import Codecs
 import EventLog
 import Foundation
 import LogService

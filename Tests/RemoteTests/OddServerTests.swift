@@ -5,6 +5,7 @@ import CairnModel
 import Curl
 import EsriForms
 import Geometry
+import Platform
 import Synchronization
 import TestKit
 import Testing

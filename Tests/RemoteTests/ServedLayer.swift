@@ -9,6 +9,7 @@ import FeatureQuery
 import Foundation
 import Geometry
 import Identify
+import Platform
 import Synchronization
 import TestKit
 

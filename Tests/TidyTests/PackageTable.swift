@@ -18,7 +18,7 @@ struct PackageTable {
 
     /// The folders of the tiers, from 0.
     static let folders = [
-        "C", "Wrappers", "Kernel", "Carriers", "Engines", "Services", "Programs",
+        "C", "Wrappers", "Kernel", "Carriers", "Engines", "Services", "Programs", "SDK",
     ]
 
     var rows: [String: Row] = [:]
@@ -45,7 +45,7 @@ struct PackageTable {
     ]
 
     init(manifest: String) {
-        for tier in 0...6 {
+        for tier in Self.folders.indices {
             for entry in Self.entries(of: "tier\(tier)", in: manifest) {
                 rows[entry.name] = Row(
                     name: entry.name, tier: tier, dependencies: entry.dependencies)

@@ -46,3 +46,7 @@ static inline CURLcode cairn_curl_get_text(CURL *handle, CURLINFO info, char **v
 static inline CURLcode cairn_curl_result(CURLMsg *message) {
     return message->data.result;
 }
+
+static inline CURLMcode cairn_curl_multi_set_long(CURLM *multi, CURLMoption option, long value) {
+    return curl_multi_setopt(multi, option, value);
+}

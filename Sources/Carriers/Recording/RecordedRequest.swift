@@ -2,6 +2,7 @@
 // Part of Cairn.
 
 public import CairnModel
+internal import Codecs
 public import FoundationEssentials
 internal import Platform
 

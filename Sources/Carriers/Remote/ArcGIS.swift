@@ -5,6 +5,7 @@ internal import CairnModel
 internal import Curl
 internal import EsriForms
 internal import Geometry
+internal import Platform
 
 /// The common parts of ArcGIS services: parameters, errors, geometries.
 enum ArcGIS {

@@ -6,6 +6,7 @@ internal import Curl
 internal import EsriForms
 internal import Expat
 internal import Geometry
+internal import Platform
 
 /// The features in an answer to GetFeatureInfo, in any of its formats.
 struct FeatureInfo {

@@ -5,6 +5,7 @@ internal import CairnModel
 internal import Curl
 internal import EsriForms
 internal import Geometry
+internal import Platform
 
 /// A layer of an ArcGIS feature service (or map service), `…/FeatureServer/0`, requested with
 /// `query`.

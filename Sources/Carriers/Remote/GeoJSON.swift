@@ -3,6 +3,7 @@
 
 internal import EsriForms
 internal import Geometry
+internal import Platform
 
 /// Geometries of RFC 7946.
 enum GeoJSON {

@@ -5,6 +5,7 @@ internal import CairnModel
 internal import Curl
 internal import EsriForms
 internal import Geometry
+internal import Platform
 
 /// An ArcGIS map service, `…/MapServer`, requested with `identify`.
 struct MapServiceLayer: RemoteLayer {

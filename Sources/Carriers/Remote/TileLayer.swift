@@ -5,6 +5,7 @@ internal import CairnModel
 internal import Curl
 internal import EsriForms
 internal import Geometry
+internal import Platform
 
 /// Tiles: pictures by level, column and row (`…/{z}/{x}/{y}.png`), or a cached ArcGIS map service.
 ///

@@ -6,6 +6,7 @@ internal import Dataset
 internal import EsriForms
 internal import Geometry
 internal import PROJ
+internal import Platform
 
 /// The grid of quantised coordinates: integer cells from a corner.
 struct CoordinateGrid {

@@ -5,6 +5,7 @@ internal import CairnModel
 internal import Dataset
 internal import EsriForms
 internal import Geometry
+internal import Platform
 
 /// Writes the features of an answer straight from the dataset's bytes; confined to one thread.
 struct FeatureWriter {

@@ -7,6 +7,7 @@ internal import EsriForms
 internal import Expression
 internal import FoundationEssentials
 internal import PROJ
+internal import Platform
 
 extension QueryEngine {
     /// A part of the answer to "which features contain this text?": the bytes that clients get.

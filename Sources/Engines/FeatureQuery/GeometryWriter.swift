@@ -6,6 +6,7 @@ internal import Dataset
 internal import EsriForms
 internal import Geometry
 internal import PROJ
+internal import Platform
 
 /// Writes the geometries of features, projected, generalised and rounded as requested.
 struct GeometryWriter {

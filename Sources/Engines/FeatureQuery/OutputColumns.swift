@@ -3,6 +3,7 @@
 
 internal import CairnModel
 internal import EsriForms
+internal import Platform
 
 /// The output fields of an answer's rows.
 struct OutputColumns {

@@ -7,6 +7,7 @@ internal import EsriForms
 internal import Expression
 internal import Geometry
 internal import Identify
+internal import Platform
 
 /// One run of a request.
 struct QueryRun {

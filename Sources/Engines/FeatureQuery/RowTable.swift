@@ -5,6 +5,7 @@ internal import CairnModel
 internal import Dataset
 internal import EsriForms
 internal import Expression
+internal import Platform
 
 /// Rows derived from features: distinct values, or statistics of groups.
 struct RowTable {

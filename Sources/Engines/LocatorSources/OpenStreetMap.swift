@@ -2,6 +2,7 @@
 // Part of Cairn.
 
 internal import CairnModel
+internal import Codecs
 internal import Dataset
 internal import FoundationEssentials
 internal import GDAL

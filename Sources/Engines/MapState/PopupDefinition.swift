@@ -2,7 +2,7 @@
 // Part of Cairn.
 
 internal import CairnModel
-internal import EsriForms
+internal import Platform
 
 /// The definition of a layer's popups: Esri's `popupInfo`, kept as the text that was given.
 enum PopupDefinition {

@@ -3,6 +3,7 @@
 
 internal import CairnModel
 internal import EsriForms
+internal import Platform
 
 /// A layer of a document whose service is on another server.
 struct ForeignLayer {

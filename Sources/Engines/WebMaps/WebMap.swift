@@ -3,6 +3,7 @@
 
 public import CairnModel
 internal import EsriForms
+internal import Platform
 
 /// Web map documents of Esri's clients: written for a map, and read into one.
 public enum WebMap {

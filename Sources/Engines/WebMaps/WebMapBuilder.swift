@@ -5,6 +5,7 @@ internal import CairnModel
 internal import EsriForms
 internal import FoundationEssentials
 internal import MapState
+internal import Platform
 
 /// The layers of a new map, made one after the other from those of a document.
 struct WebMapBuilder {

@@ -5,6 +5,7 @@ public import CairnModel
 internal import EsriForms
 public import FoundationEssentials
 internal import Geometry
+internal import Platform
 
 /// A web map document, read in two steps: which maps of the site its layers are of, and the new map
 /// made from them.

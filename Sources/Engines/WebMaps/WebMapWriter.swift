@@ -5,6 +5,7 @@ public import CairnModel
 internal import EsriForms
 public import FoundationEssentials
 internal import Geometry
+internal import Platform
 
 /// Writes a map as a web map document.
 ///

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
+public import Codecs
 public import FoundationEssentials
-public import Platform
+internal import Platform
 
 /// The name of a map, unique in a site: 1–64 of `A–Z a–z 0–9 _`, starting with a letter, or two
 /// such names with `/` between them, the first of which is the folder; 64 bytes together.

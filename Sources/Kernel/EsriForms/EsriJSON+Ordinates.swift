@@ -3,6 +3,7 @@
 
 public import CairnModel
 public import Geometry
+public import Platform
 
 // Geometry with Z and M.
 extension JSONWriter {

@@ -3,6 +3,7 @@
 
 public import CairnModel
 public import Geometry
+public import Platform
 
 // Esri's forms of the values that every resource shares.
 extension JSONWriter {

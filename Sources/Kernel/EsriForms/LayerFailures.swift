@@ -2,6 +2,7 @@
 // Part of Cairn.
 
 public import CairnModel
+public import Platform
 
 extension Failure.Code {
     /// Esri's number for a failure.

@@ -3,6 +3,7 @@
 
 internal import ArgumentParser
 internal import CairnModel
+internal import Codecs
 internal import MapState
 internal import Platform
 internal import Replay

@@ -20,7 +20,7 @@ public struct PlatformError: Error, Hashable, Sendable, CustomStringConvertible 
     }
 
     /// Takes the calling thread's `errno`.
-    init(operation: String, subject: String) {
+    public init(operation: String, subject: String) {
         self.init(code: errno, operation: operation, subject: subject)
     }
 

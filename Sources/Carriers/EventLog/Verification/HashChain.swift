@@ -2,6 +2,7 @@
 // Part of Cairn.
 
 internal import CairnCore
+internal import Codecs
 internal import Platform
 
 /// The hash chain over commit batches: each value is SHA-256 of the value before it and of the

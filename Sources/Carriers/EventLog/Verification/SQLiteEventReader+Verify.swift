@@ -2,6 +2,7 @@
 // Part of Cairn.
 
 public import CairnCore
+internal import Codecs
 internal import Platform
 internal import SQLite
 

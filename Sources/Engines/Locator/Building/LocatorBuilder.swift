@@ -2,6 +2,7 @@
 // Part of Cairn.
 
 public import CairnModel
+internal import Codecs
 internal import FoundationEssentials
 internal import Platform
 

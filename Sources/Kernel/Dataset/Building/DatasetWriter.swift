@@ -2,6 +2,7 @@
 // Part of Cairn.
 
 import CairnModel
+internal import Codecs
 import Geometry
 import Platform
 import SpatialIndex

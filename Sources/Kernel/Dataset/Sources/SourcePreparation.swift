@@ -2,6 +2,7 @@
 // Part of Cairn.
 
 import CairnModel
+internal import Codecs
 import FoundationEssentials
 import GDAL
 import Platform

@@ -4,6 +4,7 @@
 internal import ArgumentParser
 internal import CairnClient
 internal import CairnModel
+internal import Codecs
 internal import EventLog
 internal import FoundationEssentials
 internal import Platform

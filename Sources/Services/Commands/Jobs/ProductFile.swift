@@ -2,6 +2,7 @@
 // Part of Cairn.
 
 internal import CairnModel
+internal import Codecs
 internal import FoundationEssentials
 internal import Platform
 internal import Site

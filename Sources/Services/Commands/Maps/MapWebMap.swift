@@ -7,6 +7,7 @@ internal import CairnModel
 internal import EsriForms
 internal import FoundationEssentials
 internal import MapState
+internal import Platform
 internal import Remote
 internal import Site
 internal import WebMaps

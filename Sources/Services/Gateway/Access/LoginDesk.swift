@@ -3,6 +3,7 @@
 
 internal import CairnClient
 internal import CairnModel
+internal import Codecs
 internal import Platform
 
 /// Verifies passwords, two at a time since each takes 64 MiB, with a growing delay after failures.

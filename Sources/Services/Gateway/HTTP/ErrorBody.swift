@@ -3,6 +3,7 @@
 
 internal import CairnModel
 internal import EsriForms
+internal import Platform
 
 /// The error body that every Esri client understands.
 enum ErrorBody {

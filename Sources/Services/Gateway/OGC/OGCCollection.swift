@@ -4,6 +4,7 @@
 internal import CairnModel
 internal import EsriForms
 internal import Geometry
+internal import Platform
 
 /// Id of a collection, a layer of a map: `World.2` or, for a map in a folder, `Planning.Zones.0`.
 struct OGCCollectionID: Hashable, CustomStringConvertible {

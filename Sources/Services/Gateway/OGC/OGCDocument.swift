@@ -3,6 +3,7 @@
 
 internal import CairnModel
 internal import EsriForms
+internal import Platform
 
 /// The documents above the features: landing page, conformance, the description of the API,
 /// collections.

@@ -4,6 +4,7 @@
 internal import CairnModel
 internal import EsriForms
 internal import FoundationEssentials
+internal import Platform
 
 /// A page of features as a worker wrote it, with the members that the standard adds.
 struct OGCPage {

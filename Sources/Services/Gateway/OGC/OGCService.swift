@@ -3,6 +3,7 @@
 
 internal import CairnModel
 internal import EsriForms
+internal import Platform
 internal import Site
 
 // OGC API – Features: Part 1 (core, GeoJSON, HTML, OpenAPI 3.0) and Part 2 (references) in front of

@@ -3,6 +3,7 @@
 
 internal import CairnModel
 internal import EsriForms
+internal import Platform
 
 // The past of maps and features, and its undo.
 extension Page {

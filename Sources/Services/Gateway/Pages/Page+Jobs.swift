@@ -5,6 +5,7 @@ internal import CairnModel
 internal import EsriForms
 internal import FoundationEssentials
 internal import JobKinds
+internal import Platform
 
 extension JobKind {
     /// The kind in words: `Batch geocode`.

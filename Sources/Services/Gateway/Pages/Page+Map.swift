@@ -3,6 +3,7 @@
 
 internal import CairnModel
 internal import EsriForms
+internal import Platform
 
 // The list of services, a map to click, its layers and symbols.
 extension Page {

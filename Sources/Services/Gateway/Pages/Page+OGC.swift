@@ -3,6 +3,7 @@
 
 internal import CairnModel
 internal import EsriForms
+internal import Platform
 
 // OGC API – Features as pages.
 extension Page {

@@ -4,6 +4,7 @@
 internal import CairnModel
 internal import EsriForms
 internal import JobKinds
+internal import Platform
 
 // Forms that query a map, and their results.
 extension Page {

@@ -2,6 +2,7 @@
 // Part of Cairn.
 
 internal import EsriForms
+internal import Platform
 
 // Arbitrary JSON as lists and tables.
 extension Page {

@@ -3,6 +3,7 @@
 
 internal import CairnModel
 internal import EsriForms
+internal import Platform
 
 /// A page for browsers: the JSON answer laid out with links and forms.
 ///

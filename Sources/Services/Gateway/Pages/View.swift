@@ -3,6 +3,7 @@
 
 internal import CairnModel
 internal import EsriForms
+internal import Platform
 
 /// The page layout of a route's answer.
 struct View: Sendable {

@@ -6,6 +6,7 @@ internal import Dataset
 internal import EsriForms
 internal import Geometry
 internal import PROJ
+internal import Platform
 
 /// A spatial reference of a geocode server's input and output, which works in degrees: any that
 /// PROJ supports.

@@ -3,6 +3,7 @@
 
 internal import CairnModel
 internal import EsriForms
+internal import Platform
 
 /// A JSON value in the relaxed syntax of clients.
 enum RelaxedValue: Hashable, Sendable {

@@ -4,6 +4,7 @@
 internal import CairnModel
 internal import EsriForms
 internal import Geometry
+internal import Platform
 internal import Site
 internal import WebMaps
 

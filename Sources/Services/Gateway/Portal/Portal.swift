@@ -5,6 +5,7 @@ internal import CairnModel
 internal import EsriForms
 internal import FoundationEssentials
 internal import Geometry
+internal import Platform
 
 /// The resources of the portal that are not about an item.
 enum Portal {

@@ -5,6 +5,7 @@ internal import CairnModel
 internal import EsriForms
 internal import FoundationEssentials
 internal import Geometry
+internal import Platform
 
 /// A map, or a service of the site, as an item of a portal.
 struct PortalItem: Hashable, Sendable {

@@ -4,6 +4,7 @@
 internal import CairnModel
 internal import EsriForms
 internal import FoundationEssentials
+internal import Platform
 internal import Rendering
 
 // Symbology of a layer in Esri's bodies: `drawingInfo` and the legend.

@@ -5,6 +5,7 @@ internal import CairnModel
 internal import EsriForms
 internal import FoundationEssentials
 internal import Geometry
+internal import Platform
 
 /// `MapServer/export`: converts Esri's parameters to a request, a picture or its description to
 /// Esri's body.

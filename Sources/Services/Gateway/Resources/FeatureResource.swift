@@ -3,6 +3,7 @@
 
 internal import CairnModel
 internal import EsriForms
+internal import Platform
 
 /// `…/{id}/{objectId}` of either service of a map: converts the answer to a query for one object id
 /// to Esri's feature resource.

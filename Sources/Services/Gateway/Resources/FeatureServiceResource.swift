@@ -3,6 +3,7 @@
 
 internal import CairnModel
 internal import EsriForms
+internal import Platform
 
 // `FeatureServer`: the queryable layers of a map, with the same ids as in `MapServer`.
 extension MapServiceResource {

@@ -3,6 +3,7 @@
 
 internal import CairnModel
 internal import EsriForms
+internal import Platform
 
 /// `geocodeAddresses`: locates many addresses, one answer for each, in order.
 struct GeocodeBatch: Sendable {

@@ -3,6 +3,7 @@
 
 internal import CairnModel
 internal import EsriForms
+internal import Platform
 
 extension JSONWriter {
     /// The members of ``Explanation``, as in the command line's output.

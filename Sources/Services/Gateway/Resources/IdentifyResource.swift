@@ -5,6 +5,7 @@ internal import CairnModel
 internal import EsriForms
 internal import FoundationEssentials
 internal import Geometry
+internal import Platform
 
 /// `MapServer/identify`: converts Esri's parameters to a request, an answer to Esri's body.
 enum IdentifyResource {

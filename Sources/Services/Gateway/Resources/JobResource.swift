@@ -4,6 +4,7 @@
 internal import CairnModel
 internal import EsriForms
 internal import JobKinds
+internal import Platform
 internal import Site
 
 /// `Jobs/GPServer`: job kinds as tasks of one geoprocessing service, and the jobs themselves.

@@ -4,6 +4,7 @@
 internal import CairnModel
 internal import EsriForms
 internal import Geometry
+internal import Platform
 
 /// `MapServer`, its layers and its legend, from a map's description.
 struct MapServiceResource {

@@ -3,6 +3,7 @@
 
 internal import CairnModel
 internal import EsriForms
+internal import Platform
 
 /// `FeatureServer/undo`, a resource of Cairn's own in Esri's manner.
 enum UndoResource {

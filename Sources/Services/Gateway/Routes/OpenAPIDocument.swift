@@ -3,6 +3,7 @@
 
 internal import CairnModel
 internal import EsriForms
+internal import Platform
 
 /// A route table as OpenAPI 3.0: paths, methods, parameters, media types, security.
 enum OpenAPIDocument {

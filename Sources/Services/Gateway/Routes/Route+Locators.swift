@@ -3,6 +3,7 @@
 
 internal import CairnModel
 internal import EsriForms
+internal import Platform
 internal import Site
 
 extension Route {

@@ -53,8 +53,7 @@ enum Capture: String, CaseIterable, Sendable {
     /// A map or a locator: one segment, or two with a folder.
     case map, locator
     case folder, task, job, result, input, collection, feature, layer, objectId, level, row, column
-    /// The id of an item (of the portal) or of an upload in parts, a user's name, the portal's id or
-    /// `self`.
+    /// The id of an item of the portal or of an upload in parts, a user's name, a portal's id.
     case item, user, portal
     /// All remaining segments, at least one.
     case rest

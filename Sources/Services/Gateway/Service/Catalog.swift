@@ -3,6 +3,7 @@
 
 internal import CairnModel
 internal import EsriForms
+internal import Platform
 
 /// Resources above the services: the server's root and the list of services.
 enum Catalog {

@@ -2,6 +2,7 @@
 // Part of Cairn.
 
 internal import CairnModel
+internal import Codecs
 internal import Platform
 
 /// A login that a browser presents by cookie.

@@ -6,6 +6,7 @@ internal import Daemon
 internal import EsriForms
 internal import FoundationEssentials
 internal import JobKinds
+internal import Platform
 internal import Recording
 internal import Site
 

@@ -5,6 +5,7 @@ internal import CairnClient
 internal import CairnModel
 internal import EsriForms
 internal import FoundationEssentials
+internal import Platform
 
 /// Changes of one map as events for one reader.
 ///

@@ -4,6 +4,7 @@
 internal import CairnModel
 internal import EsriForms
 internal import Geometry
+internal import Platform
 
 /// Cache of the extents of the features that pass a layer's definition expression, by version of
 /// the layer: the extents of sources include hidden features.

@@ -4,6 +4,7 @@
 internal import CairnModel
 internal import EsriForms
 internal import Geometry
+internal import Platform
 
 /// Web map tiles: EPSG:3857 in squares of 256 pixels, one for the world at level 0, twice as many
 /// in each direction at each further level; rows count from the top, columns from the left.

@@ -3,6 +3,7 @@
 
 internal import CairnModel
 internal import EsriForms
+internal import Platform
 
 /// Cache of the time extents of layers, by version of the layer.
 ///

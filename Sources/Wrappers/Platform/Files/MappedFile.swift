@@ -124,12 +124,3 @@ public struct MappingError: Error, Hashable, Sendable, CustomStringConvertible {
         return "cannot map '\(path)': \(reason)"
     }
 }
-
-extension MappedFile {
-    /// The SHA-256 of all bytes of a file.
-    public static func sha256(_ path: String) throws(MappingError) -> SHA256.Digest {
-        let file = try MappedFile(path: path)
-        file.advise(.sequential)
-        return file.withBytes { SHA256.digest($0) }
-    }
-}

@@ -3,6 +3,7 @@
 
 internal import CCairnLinux
 internal import Glibc
+public import Platform
 
 /// A file that becomes visible complete or not at all.
 ///

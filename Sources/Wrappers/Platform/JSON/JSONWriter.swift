@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-internal import Platform
-
 /// Writes compact JSON text, value after value, without building a tree.
 ///
 /// The caller opens and closes objects and arrays with closures, so the text is always well-formed.

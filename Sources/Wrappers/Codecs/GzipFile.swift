@@ -3,6 +3,7 @@
 
 internal import CZlib
 internal import Glibc
+internal import Platform
 
 /// Files compressed with gzip.
 public enum GzipFile {

@@ -3,6 +3,7 @@
 
 internal import CSodium
 internal import Glibc
+internal import Platform
 
 /// Password hashes of libsodium: argon2id with a salt of its own in each text (RFC 9106).
 ///

@@ -3,6 +3,7 @@
 
 internal import CZlib
 internal import Glibc
+internal import Platform
 
 /// The lines of a text file, plain or gzip, read from front to back in pieces of 256 KiB.
 ///

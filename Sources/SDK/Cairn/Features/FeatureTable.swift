@@ -1,0 +1,370 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+public import Foundation
+internal import Platform
+
+/// A table of features.
+public class FeatureTable: LoadableBase, @unchecked Sendable {
+    /// Its name; empty before it is loaded.
+    public var tableName: String { "" }
+    /// The name that an app shows.
+    public var displayName: String { tableName }
+    /// Its fields; empty before it is loaded.
+    public var fields: [Field] { [] }
+    /// The kind of geometry, as `Point.self`; nil for a table without, and before it is loaded.
+    public var geometryType: Geometry.Type? { nil }
+    /// Whether it has geometries.
+    public var hasGeometry: Bool { geometryType != nil }
+    /// Around all features; nil before it is loaded.
+    public var extent: Envelope? { nil }
+    /// The reference of its geometries; nil before it is loaded.
+    public var spatialReference: SpatialReference? { nil }
+    /// The features that parameters find; throws ``ServiceError`` and others.
+    public func queryFeatures(using parameters: QueryParameters) async throws -> FeatureQueryResult
+    {
+        throw CairnError.unsupported("query", by: nil)
+    }
+}
+
+/// The outcome of one edit.
+public struct FeatureEditResult: Sendable {
+    /// What was done.
+    public enum Operation: String, Sendable { case add, update, delete }
+
+    /// What was done.
+    public let operation: Operation
+    /// The object id; -1 for a feature that was not added.
+    public let objectID: Int64
+    /// The global id; nil where the layer has none.
+    public let globalID: UUID?
+    /// Why it was refused; nil where it was done.
+    public let error: ServiceError?
+    /// Whether it was refused.
+    public var didCompleteWithErrors: Bool { error != nil }
+}
+
+/// A layer or table of a feature service, asked at each query.
+public final class ServiceFeatureTable: FeatureTable, @unchecked Sendable {
+    private struct Description: Sendable {
+        var name = ""
+        var fields: [Field] = []
+        var geometryType: Geometry.Type?
+        var extent: Envelope?
+        var spatialReference: SpatialReference?
+        var objectIDField = "OBJECTID"
+        var displayField: String?
+        var maxRecordCount = 1_000
+        var isEditable = false
+        var supportsPaging = true
+        var minScale: Double?
+        var maxScale: Double?
+        var popupInfo: JSON?
+        var definition: String?
+    }
+
+    private struct Edits: Sendable {
+        var adds: [Feature] = []
+        var updates: [Feature] = []
+        var deletes: [Feature] = []
+    }
+
+    /// The URL, as `…/FeatureServer/0`.
+    public let url: URL
+    private let described = Guarded(Description())
+    private let pending = Guarded(Edits())
+    private let settings = Guarded<(definition: String, credential: (any ArcGISCredential)?)>(
+        (definition: "", credential: nil))
+
+    /// A table; nothing is asked before it is loaded or queried.
+    public init(url: URL) { self.url = url }
+
+    /// Limits its features beside the expression of a ``FeatureLayer``; empty for all.
+    public var definitionExpression: String {
+        get { settings.current.definition }
+        set { settings.withLock { $0.definition = newValue } }
+    }
+
+    /// The credential for its requests; nil for the stored ones.
+    public var credential: (any ArcGISCredential)? {
+        get { settings.current.credential }
+        set { settings.withLock { $0.credential = newValue } }
+    }
+
+    override func performLoad() async throws {
+        let json = try await ServiceDescriptions.shared.description(of: url, credential)
+        guard json.member("fields") != nil || json.member("geometryType") != nil else {
+            throw CairnError(
+                .invalidDocument,
+                "\(url.withoutQuery.absoluteString) is no layer or table of a feature service")
+        }
+        let extent = Geometry.make(json.member("extent"), nil) as? Envelope
+        let fields = Field.list(json["fields"])
+        let description = Description(
+            name: json.text("name") ?? "", fields: fields,
+            geometryType: json.text("geometryType").flatMap(Self.type),
+            extent: extent,
+            spatialReference: extent?.spatialReference
+                ?? SpatialReference(json.member("sourceSpatialReference")),
+            objectIDField: json.text("objectIdField")
+                ?? fields.first { $0.type == .oid }?.name ?? "OBJECTID",
+            displayField: json.text("displayField"),
+            maxRecordCount: max(1, json["maxRecordCount"]?.int ?? 1_000),
+            isEditable: (json.text("capabilities") ?? "").contains("Editing")
+                || (json.text("capabilities") ?? "").contains("Update"),
+            supportsPaging: json["advancedQueryCapabilities"]?["supportsPagination"]?.flag ?? true,
+            minScale: json["minScale"]?.number.flatMap { $0 > 0 ? $0 : nil },
+            maxScale: json["maxScale"]?.number.flatMap { $0 > 0 ? $0 : nil },
+            popupInfo: json.member("popupInfo"), definition: json.text("definitionExpression"))
+        described.current = description
+    }
+
+    static func type(_ name: String) -> Geometry.Type? {
+        switch name {
+        case "esriGeometryPoint": Point.self
+        case "esriGeometryMultipoint": Multipoint.self
+        case "esriGeometryPolyline": Polyline.self
+        case "esriGeometryPolygon": Polygon.self
+        case "esriGeometryEnvelope": Envelope.self
+        default: nil
+        }
+    }
+
+    /// Its name; empty before it is loaded.
+    public override var tableName: String { described.current.name }
+    /// Its fields; empty before it is loaded.
+    public override var fields: [Field] { described.current.fields }
+    /// The kind of geometry, as `Point.self`.
+    public override var geometryType: Geometry.Type? { described.current.geometryType }
+    /// Around all features.
+    public override var extent: Envelope? { described.current.extent }
+    /// The reference of its geometries.
+    public override var spatialReference: SpatialReference? { described.current.spatialReference }
+    /// The field of object ids.
+    public var objectIDField: String { described.current.objectIDField }
+    /// Whether features can be added, changed and deleted.
+    public var isEditable: Bool { described.current.isEditable }
+    var scales: (min: Double?, max: Double?) {
+        (described.current.minScale, described.current.maxScale)
+    }
+    var popupDefinition: PopupDefinition? {
+        PopupDefinition(described.current.popupInfo)
+    }
+    var displayField: String? { described.current.displayField }
+
+    // MARK: Queries
+
+    /// The features that parameters find, page after page; loads the table first.
+    public override func queryFeatures(
+        using parameters: QueryParameters
+    ) async throws -> FeatureQueryResult {
+        try await queryFeatures(parameters.values.current, definitionExpression)
+    }
+
+    func queryFeatures(
+        _ values: QueryParameters.Values, _ definition: String
+    ) async throws -> FeatureQueryResult {
+        try await load()
+        let description = described.current
+        var found: [ArcGISFeature] = []
+        var offset = values.resultOffset
+        while true {
+            var question = Question(url.below("query"))
+            question.credential = credential
+            question.parameters = values.selection(definition) + values.output
+            let left = values.maxFeatures > 0 ? values.maxFeatures - found.count : Int.max
+            if left < Int.max { question.set("resultRecordCount", String(left)) }
+            if offset > 0 { question.set("resultOffset", String(offset)) }
+            let json = try await Requester.json(question)
+            let page = try self.features(json)
+            let reference = SpatialReference(json.member("spatialReference"))
+            found += page.count > left ? Array(page.prefix(left)) : page
+            let isExceeded = json["exceededTransferLimit"]?.flag ?? false
+            let isWhole = !isExceeded || page.isEmpty || !description.supportsPaging
+            if isWhole || values.maxFeatures > 0 && found.count >= values.maxFeatures {
+                return FeatureQueryResult(
+                    all: found, fields: Field.list(json["fields"]),
+                    isTransferLimitExceeded: isExceeded, spatialReference: reference,
+                    geometryType: description.geometryType)
+            }
+            offset += page.count
+        }
+    }
+
+    private func features(_ json: JSON) throws -> [ArcGISFeature] {
+        guard let list = json.member("features") else {
+            throw TransportError(
+                .invalidAnswer,
+                "\(url.withoutQuery.absoluteString)/query: expected features in the answer")
+        }
+        let answered = Field.list(json["fields"])
+        let reader = AttributeReader(fields + answered)
+        let reference = SpatialReference(json.member("spatialReference"))
+        return list.elements.map { element in
+            ArcGISFeature(
+                geometry: Geometry.make(element.member("geometry"), reference ?? spatialReference),
+                attributes: reader.attributes(element["attributes"]), featureTable: self)
+        }
+    }
+
+    /// How many features parameters find.
+    public func queryFeatureCount(using parameters: QueryParameters) async throws -> Int {
+        let values = parameters.values.current
+        var question = Question(url.below("query"))
+        question.credential = credential
+        question.parameters =
+            values.selection(definitionExpression) + [("returnCountOnly", "true")]
+        let json = try await Requester.json(question)
+        guard let count = json["count"]?.int else {
+            throw TransportError(
+                .invalidAnswer, "\(url.withoutQuery.absoluteString)/query: expected a count")
+        }
+        return count
+    }
+
+    /// Around the features that parameters find; throws ``CairnError`` (`unsupported`) where the
+    /// service gives none.
+    public func queryExtent(using parameters: QueryParameters) async throws -> Envelope {
+        let values = parameters.values.current
+        var question = Question(url.below("query"))
+        question.credential = credential
+        question.parameters =
+            values.selection(definitionExpression) + [("returnExtentOnly", "true")]
+        if let reference = values.outSpatialReference {
+            question.set("outSR", reference.parameter)
+        }
+        let json = try await Requester.json(question)
+        guard let extent = Geometry.make(json.member("extent"), nil) as? Envelope else {
+            throw CairnError.unsupported("extent of a query's features", by: url)
+        }
+        return extent
+    }
+
+    // MARK: Edits
+
+    /// A feature for ``add(_:)``.
+    public func makeFeature(
+        attributes: [String: any Sendable] = [:], geometry: Geometry? = nil
+    ) -> Feature {
+        ArcGISFeature(geometry: geometry, attributes: attributes, featureTable: self)
+    }
+
+    /// Adds a feature with the next ``applyEdits()``.
+    public func add(_ feature: Feature) async throws {
+        try await load()
+        pending.withLock { $0.adds.append(feature) }
+    }
+
+    /// Changes a feature with the next ``applyEdits()``.
+    public func update(_ feature: Feature) async throws {
+        try await load()
+        _ = try objectID(feature)
+        pending.withLock { edits in
+            guard !edits.adds.contains(where: { $0 === feature }),
+                !edits.updates.contains(where: { $0 === feature })
+            else { return }
+            edits.updates.append(feature)
+        }
+    }
+
+    /// Deletes a feature with the next ``applyEdits()``.
+    public func delete(_ feature: Feature) async throws {
+        try await load()
+        let isNew = pending.withLock { edits in
+            let count = edits.adds.count
+            edits.adds.removeAll { $0 === feature }
+            edits.updates.removeAll { $0 === feature }
+            return edits.adds.count < count
+        }
+        if isNew { return }
+        _ = try objectID(feature)
+        pending.withLock { $0.deletes.append(feature) }
+    }
+
+    /// Whether edits wait to be applied.
+    public var hasLocalEdits: Bool {
+        pending.withLock { !$0.adds.isEmpty || !$0.updates.isEmpty || !$0.deletes.isEmpty }
+    }
+
+    private func objectID(_ feature: Feature) throws -> Int64 {
+        switch feature.attributes[objectIDField] {
+        case let id as Int64: return id
+        case let id as Int: return Int64(id)
+        case let id as Int32: return Int64(id)
+        default:
+            throw CairnError(
+                .invalidArgument, "the feature has no object id in '\(objectIDField)'")
+        }
+    }
+
+    /// Applies the edits that wait, in one request; returns the outcome of each.
+    ///
+    /// A request is sent once: where its answer is lost, the edits stay pending and the error is
+    /// thrown. Features that were added have their object ids afterwards.
+    @discardableResult
+    public func applyEdits() async throws -> [FeatureEditResult] {
+        let edits = pending.current
+        guard hasLocalEdits else { return [] }
+        func list(_ features: [Feature], isNew: Bool) -> String? {
+            guard !features.isEmpty else { return nil }
+            return JSON.array(
+                features.map { feature in
+                    var attributes = feature.attributes
+                    if isNew { attributes[objectIDField] = nil }
+                    return .object(of: [
+                        "geometry": feature.geometry?.json,
+                        "attributes": JSON(attribute: attributes),
+                    ])
+                }
+            ).jsonText
+        }
+        var question = Question(
+            url.below("applyEdits"),
+            [
+                "adds": list(edits.adds, isNew: true),
+                "updates": list(edits.updates, isNew: false),
+                "deletes": edits.deletes.isEmpty
+                    ? nil
+                    : try edits.deletes.map { String(try objectID($0)) }.joined(separator: ","),
+                "rollbackOnFailure": "false",
+            ])
+        (question.isPost, question.isIdempotent) = (true, false)
+        question.credential = credential
+        let json = try await Requester.json(question)
+        var results: [FeatureEditResult] = []
+        for (name, operation) in [
+            ("addResults", FeatureEditResult.Operation.add), ("updateResults", .update),
+            ("deleteResults", .delete),
+        ] {
+            results += (json[name]?.elements ?? []).map { result(of: $0, operation) }
+        }
+        let added = results.filter { $0.operation == .add }
+        for (feature, result) in zip(edits.adds, added) where result.error == nil {
+            feature.setAttributeValue(result.objectID, forKey: objectIDField)
+        }
+        pending.withLock { left in
+            left.adds.removeAll { feature in edits.adds.contains { $0 === feature } }
+            left.updates.removeAll { feature in edits.updates.contains { $0 === feature } }
+            left.deletes.removeAll { feature in edits.deletes.contains { $0 === feature } }
+        }
+        return results
+    }
+
+    private func result(
+        of json: JSON, _ operation: FeatureEditResult.Operation
+    ) -> FeatureEditResult {
+        let error = json.member("error")
+        let isDone = json["success"]?.flag ?? (error == nil)
+        return FeatureEditResult(
+            operation: operation, objectID: json["objectId"]?.whole ?? -1,
+            globalID: json.text("globalId").flatMap {
+                UUID(uuidString: $0.trimmingCharacters(in: CharacterSet(charactersIn: "{}")))
+            },
+            error: isDone
+                ? nil
+                : ServiceError(
+                    code: error?["code"]?.int ?? 0,
+                    message: error?.text("description") ?? error?.text("message")
+                        ?? "no reason is given", url: url))
+    }
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import Foundation
+internal import Platform
+
+/// A column of a table.
+public struct Field: Sendable, Hashable {
+    /// The type of its values.
+    public enum FieldType: String, Sendable, Hashable {
+        case oid = "esriFieldTypeOID"
+        case int16 = "esriFieldTypeSmallInteger"
+        case int32 = "esriFieldTypeInteger"
+        case int64 = "esriFieldTypeBigInteger"
+        case float32 = "esriFieldTypeSingle"
+        case float64 = "esriFieldTypeDouble"
+        case text = "esriFieldTypeString"
+        case date = "esriFieldTypeDate"
+        case dateOnly = "esriFieldTypeDateOnly"
+        case timeOnly = "esriFieldTypeTimeOnly"
+        case timestampOffset = "esriFieldTypeTimestampOffset"
+        case guid = "esriFieldTypeGUID"
+        case globalID = "esriFieldTypeGlobalID"
+        case geometry = "esriFieldTypeGeometry"
+        case blob = "esriFieldTypeBlob"
+        case raster = "esriFieldTypeRaster"
+        case xml = "esriFieldTypeXML"
+    }
+
+    /// Its name in attributes and WHERE clauses.
+    public let name: String
+    /// The name that people read.
+    public let alias: String
+    /// The type of its values; nil for one that is not known here: they come as the JSON is.
+    public let type: FieldType?
+    /// Most characters of a text; nil for no bound.
+    public let length: Int?
+    /// Whether a feature may be edited in it.
+    public let isEditable: Bool
+    /// Whether it may be null.
+    public let isNullable: Bool
+
+    init?(_ json: JSON) {
+        guard let name = json.text("name") else { return nil }
+        self.name = name
+        alias = json.text("alias") ?? name
+        type = json.text("type").flatMap { FieldType(rawValue: $0) }
+        length = json.member("length")?.int
+        isEditable = json["editable"]?.flag ?? false
+        isNullable = json["nullable"]?.flag ?? true
+    }
+
+    /// Fields as a service lists them.
+    static func list(_ json: JSON?) -> [Field] { (json?.elements ?? []).compactMap { Field($0) } }
+
+    /// The value of an attribute by its type; nil for null, and for one that is not of the type.
+    ///
+    /// Older servers write numbers, dates and ids as text.
+    func value(_ json: JSON) -> (any Sendable)? {
+        switch type {
+        case .int16: json.whole.flatMap { Int16(exactly: $0) } ?? json.untyped
+        case .int32: json.whole.flatMap { Int32(exactly: $0) } ?? json.untyped
+        case .oid, .int64: json.whole ?? json.untyped
+        case .float32: json.number.map { Float($0) } ?? json.untyped
+        case .float64: json.number ?? json.untyped
+        case .text, .xml:
+            if case .integer(let number) = json { String(number) } else { json.untyped }
+        case .date:
+            json.number.map { Date(millisecondsSince1970: $0) }
+                ?? json.text.flatMap { DateText.date($0) } ?? json.untyped
+        case .guid, .globalID:
+            json.text.flatMap {
+                UUID(uuidString: $0.trimmingCharacters(in: CharacterSet(charactersIn: "{}")))
+            } ?? json.untyped
+        default: json.untyped
+        }
+    }
+}
+
+/// Dates as text.
+enum DateText {
+    /// Reads ISO 8601, with and without a fraction; nil for anything else.
+    static func date(_ text: String) -> Date? {
+        let style = Date.ISO8601FormatStyle()
+        return (try? style.parse(text))
+            ?? (try? Date.ISO8601FormatStyle(includingFractionalSeconds: true).parse(text))
+    }
+}
+
+/// Attributes typed by fields.
+struct AttributeReader: Sendable {
+    private let fields: [String: Field]
+
+    init(_ fields: [Field]) {
+        self.fields = Dictionary(
+            fields.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    /// The attributes of a JSON object; nulls are absent.
+    func attributes(_ json: JSON?) -> [String: any Sendable] {
+        var attributes: [String: any Sendable] = [:]
+        for (name, value) in json?.members ?? [] where !value.isNull {
+            attributes[name] = fields[name].map { $0.value(value) } ?? value.untyped
+        }
+        return attributes
+    }
+}

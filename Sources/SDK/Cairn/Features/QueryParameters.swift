@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+public import Foundation
+internal import Platform
+
+/// Which features a query finds, and what it returns of them.
+public final class QueryParameters: Sendable {
+    struct Values: Sendable {
+        var whereClause = ""
+        var geometry: Geometry?
+        var spatialRelationship = SpatialRelationship.intersects
+        var objectIDs: [Int64] = []
+        var outFields: [String] = ["*"]
+        var orderByFields: [OrderBy] = []
+        var returnsGeometry = true
+        var maxFeatures = 0
+        var resultOffset = 0
+        var outSpatialReference: SpatialReference?
+        var timeExtent: ClosedRange<Date>?
+    }
+
+    /// How a found feature lies to the geometry.
+    public enum SpatialRelationship: String, Sendable {
+        case intersects = "esriSpatialRelIntersects"
+        case contains = "esriSpatialRelContains"
+        case within = "esriSpatialRelWithin"
+        case crosses = "esriSpatialRelCrosses"
+        case touches = "esriSpatialRelTouches"
+        case overlaps = "esriSpatialRelOverlaps"
+        case envelopeIntersects = "esriSpatialRelEnvelopeIntersects"
+    }
+
+    /// An order of results.
+    public struct OrderBy: Sendable, Hashable {
+        /// The field.
+        public var fieldName: String
+        /// Whether the greatest comes first.
+        public var isDescending: Bool
+
+        /// Makes an order.
+        public init(fieldName: String, isDescending: Bool = false) {
+            self.fieldName = fieldName
+            self.isDescending = isDescending
+        }
+    }
+
+    let values: Guarded<Values>
+
+    /// All features with all fields and geometries.
+    public init() { values = Guarded(Values()) }
+
+    /// A WHERE clause; empty for all.
+    public var whereClause: String {
+        get { values.current.whereClause }
+        set { values.withLock { $0.whereClause = newValue } }
+    }
+    /// What features lie at; nil for anywhere.
+    public var geometry: Geometry? {
+        get { values.current.geometry }
+        set { values.withLock { $0.geometry = newValue } }
+    }
+    /// How features lie to ``geometry``.
+    public var spatialRelationship: SpatialRelationship {
+        get { values.current.spatialRelationship }
+        set { values.withLock { $0.spatialRelationship = newValue } }
+    }
+    /// Object ids; empty for any.
+    public var objectIDs: [Int64] { values.current.objectIDs }
+    /// Adds object ids.
+    public func addObjectIDs(_ ids: [Int64]) { values.withLock { $0.objectIDs += ids } }
+    /// Adds an object id.
+    public func addObjectID(_ id: Int64) { addObjectIDs([id]) }
+    /// Fields that are returned; `*` for all.
+    public var outFields: [String] {
+        get { values.current.outFields }
+        set { values.withLock { $0.outFields = newValue } }
+    }
+    /// The order of results.
+    public var orderByFields: [OrderBy] { values.current.orderByFields }
+    /// Adds to the order of results.
+    public func addOrderByField(_ order: OrderBy) {
+        values.withLock { $0.orderByFields.append(order) }
+    }
+    /// Whether geometries are returned.
+    public var returnsGeometry: Bool {
+        get { values.current.returnsGeometry }
+        set { values.withLock { $0.returnsGeometry = newValue } }
+    }
+    /// Most features; 0 for all that there are, page after page.
+    public var maxFeatures: Int {
+        get { values.current.maxFeatures }
+        set { values.withLock { $0.maxFeatures = newValue } }
+    }
+    /// Features that are passed over.
+    public var resultOffset: Int {
+        get { values.current.resultOffset }
+        set { values.withLock { $0.resultOffset = newValue } }
+    }
+    /// The reference of geometries; nil for the layer's.
+    public var outSpatialReference: SpatialReference? {
+        get { values.current.outSpatialReference }
+        set { values.withLock { $0.outSpatialReference = newValue } }
+    }
+    /// The time that features are of; nil for any.
+    public var timeExtent: ClosedRange<Date>? {
+        get { values.current.timeExtent }
+        set { values.withLock { $0.timeExtent = newValue } }
+    }
+}
+
+extension QueryParameters.Values {
+    /// The parameters of the REST that choose features.
+    func selection(_ definition: String) -> [(name: String, value: String)] {
+        let clauses = [definition, whereClause].filter { !$0.isEmpty }
+        let condition =
+            clauses.count == 2
+            ? clauses.map { "(\($0))" }.joined(separator: " AND ") : clauses.first
+        var parameters = [(name: "where", value: condition ?? "1=1")]
+        if let geometry {
+            parameters.append(("geometry", geometry.json.jsonText))
+            parameters.append(("geometryType", geometry.typeName))
+            parameters.append(("spatialRel", spatialRelationship.rawValue))
+            if let reference = geometry.spatialReference {
+                parameters.append(("inSR", reference.parameter))
+            }
+        }
+        if !objectIDs.isEmpty {
+            parameters.append(
+                ("objectIds", objectIDs.map(String.init).joined(separator: ",")))
+        }
+        if let timeExtent {
+            parameters.append(
+                (
+                    "time",
+                    "\(timeExtent.lowerBound.millisecondsSince1970),"
+                        + "\(timeExtent.upperBound.millisecondsSince1970)"
+                ))
+        }
+        return parameters
+    }
+
+    /// The parameters that say what is returned.
+    var output: [(name: String, value: String)] {
+        var parameters = [
+            (name: "outFields", value: outFields.joined(separator: ",")),
+            ("returnGeometry", String(returnsGeometry)),
+        ]
+        if !orderByFields.isEmpty {
+            parameters.append(
+                (
+                    "orderByFields",
+                    orderByFields.map { $0.fieldName + ($0.isDescending ? " DESC" : " ASC") }
+                        .joined(separator: ",")
+                ))
+        }
+        if let outSpatialReference {
+            parameters.append(("outSR", outSpatialReference.parameter))
+        }
+        return parameters
+    }
+}
+
+/// The features that a query found.
+public struct FeatureQueryResult: Sendable {
+    let all: [ArcGISFeature]
+    /// The fields.
+    public let fields: [Field]
+    /// Whether there are more than the service gives.
+    public let isTransferLimitExceeded: Bool
+    /// The reference of the geometries.
+    public let spatialReference: SpatialReference?
+    /// The kind of geometry; nil for a table without.
+    public let geometryType: Geometry.Type?
+
+    /// The features, in order.
+    public func features() -> [ArcGISFeature] { all }
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import Foundation
+
+/// Operations on geometries that need no server.
+public enum GeometryEngine {
+    /// Radius of the sphere of Web Mercator, metres.
+    private static let radius = 6_378_137.0
+    /// The latitude where Web Mercator is as high as wide.
+    private static let latitudeLimit = 85.051_128_779_806_59
+
+    /// The geometry in another reference.
+    ///
+    /// Between WGS 84 and Web Mercator by formula; from a reference into itself as it is. Latitudes
+    /// beyond 85.0511° become 85.0511° in Web Mercator. Throws ``CairnError`` (`unsupported`) for
+    /// others, `invalidArgument` for a geometry without a reference.
+    public static func project<Shape: Geometry>(
+        _ geometry: Shape, into spatialReference: SpatialReference
+    ) throws -> Shape {
+        guard let own = geometry.spatialReference else {
+            throw CairnError(
+                .invalidArgument, "a geometry without a spatial reference cannot be projected")
+        }
+        if own == spatialReference { return geometry }
+        let change: (Place) -> Place
+        switch (own.wkid?.rawValue, own.isWebMercator, spatialReference) {
+        case (4326, _, let target) where target.isWebMercator: change = toMercator
+        case (_, true, .wgs84): change = toDegrees
+        default:
+            throw CairnError(
+                .unsupported,
+                "\(own) cannot be projected into \(spatialReference) without a server: only 4326 "
+                    + "and Web Mercator can")
+        }
+        guard let result = geometry.mapped(into: spatialReference, change) as? Shape else {
+            throw CairnError(.unsupported, "\(geometry) cannot be projected")
+        }
+        return result
+    }
+
+    private static func toMercator(_ place: Place) -> Place {
+        let latitude = min(max(place.y, -latitudeLimit), latitudeLimit) * .pi / 180
+        return Place(
+            place.x * .pi / 180 * radius, log(tan(.pi / 4 + latitude / 2)) * radius, z: place.z,
+            m: place.m)
+    }
+
+    private static func toDegrees(_ place: Place) -> Place {
+        Place(
+            place.x / radius * 180 / .pi,
+            (2 * atan(exp(place.y / radius)) - .pi / 2) * 180 / .pi, z: place.z, m: place.m)
+    }
+
+    /// The distance in the plane of the reference from a place to the nearest point of a geometry;
+    /// 0 inside an area.
+    static func distance(from place: Place, to geometry: Geometry) -> Double {
+        switch geometry {
+        case let area as Polygon:
+            return contains(area.lines, place) ? 0 : distance(place, area.lines)
+        case let line as Polyline: return distance(place, line.lines)
+        case let box as Envelope:
+            let dx = max(box.xMin - place.x, 0, place.x - box.xMax)
+            let dy = max(box.yMin - place.y, 0, place.y - box.yMax)
+            return hypot(dx, dy)
+        default:
+            return geometry.places.map { hypot($0.x - place.x, $0.y - place.y) }.min() ?? .infinity
+        }
+    }
+
+    private static func distance(_ place: Place, _ lines: [[Place]]) -> Double {
+        var least = Double.infinity
+        for line in lines {
+            if line.count == 1 {
+                least = min(least, hypot(line[0].x - place.x, line[0].y - place.y))
+            }
+            for (start, end) in zip(line, line.dropFirst()) {
+                let (dx, dy) = (end.x - start.x, end.y - start.y)
+                let square = dx * dx + dy * dy
+                let share =
+                    square == 0
+                    ? 0 : ((place.x - start.x) * dx + (place.y - start.y) * dy) / square
+                let nearest = min(max(share, 0), 1)
+                least = min(
+                    least,
+                    hypot(start.x + nearest * dx - place.x, start.y + nearest * dy - place.y))
+            }
+        }
+        return least
+    }
+
+    /// By the parity of crossings; a place on the border is found by the distance.
+    private static func contains(_ rings: [[Place]], _ place: Place) -> Bool {
+        var isInside = false
+        for ring in rings {
+            for (start, end) in zip(ring, ring.dropFirst())
+            where (start.y > place.y) != (end.y > place.y) {
+                let x = start.x + (place.y - start.y) / (end.y - start.y) * (end.x - start.x)
+                if place.x < x { isInside.toggle() }
+            }
+        }
+        return isInside
+    }
+}

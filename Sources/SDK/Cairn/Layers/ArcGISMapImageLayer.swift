@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+public import Foundation
+internal import Platform
+
+/// A layer of a map image layer, or a group of them.
+public final class ArcGISSublayer: LayerContent {
+    private struct State: Sendable {
+        var isVisible: Bool
+        var showsInLegend = true
+        var definition = ""
+    }
+
+    /// Its number in the service.
+    public let id: Int
+    /// Its name in the service.
+    public let name: String
+    /// Its parts; a group has some.
+    public let mapImageSublayers: [ArcGISSublayer]
+    /// The smallest scale at which it is drawn; nil for any.
+    public let minScale: Double?
+    /// The largest scale at which it is drawn; nil for any.
+    public let maxScale: Double?
+    /// The kind of its geometries; nil for a group, a raster, and where the service says none.
+    public let geometryType: Geometry.Type?
+    private let state: Guarded<State>
+
+    init(_ json: JSON, children: [ArcGISSublayer]) {
+        id = json["id"]?.int ?? -1
+        name = json.text("name") ?? ""
+        mapImageSublayers = children
+        minScale = json["minScale"]?.number.flatMap { $0 > 0 ? $0 : nil }
+        maxScale = json["maxScale"]?.number.flatMap { $0 > 0 ? $0 : nil }
+        geometryType = json.text("geometryType").flatMap(ServiceFeatureTable.type)
+        state = Guarded(State(isVisible: json["defaultVisibility"]?.flag ?? true))
+    }
+
+    /// Whether it is drawn and identified; a hidden parent hides its children.
+    public var isVisible: Bool {
+        get { state.current.isVisible }
+        set { state.withLock { $0.isVisible = newValue } }
+    }
+
+    /// True.
+    public var canChangeVisibility: Bool { true }
+
+    /// Whether a legend names it.
+    public var showsInLegend: Bool {
+        get { state.current.showsInLegend }
+        set { state.withLock { $0.showsInLegend = newValue } }
+    }
+
+    /// Limits its features by a WHERE clause; empty for all.
+    public var definitionExpression: String {
+        get { state.current.definition }
+        set { state.withLock { $0.definition = newValue } }
+    }
+
+    /// Its parts.
+    public var subLayerContents: [any LayerContent] { mapImageSublayers }
+
+    /// Whether its range of scales has a scale.
+    public func isVisible(atScale scale: Double) -> Bool {
+        Layer.isIn(scale, min: minScale, max: maxScale)
+    }
+}
+
+/// A map service, drawn by the server.
+public final class ArcGISMapImageLayer: Layer, @unchecked Sendable {
+    /// The URL, as `…/World/MapServer`.
+    public let url: URL
+    private let sublayers = Guarded<[ArcGISSublayer]>([])
+    private let moment = Guarded<ServiceMoment?>(nil)
+    private let token = Guarded<(any ArcGISCredential)?>(nil)
+    /// What a web map says of the layers, which are not known before they are loaded.
+    private let document = Guarded<JSON?>(nil)
+
+    /// A layer; nothing is asked before it is loaded.
+    public init(url: URL) { self.url = url }
+
+    /// The credential for its requests; nil for the stored ones.
+    public var credential: (any ArcGISCredential)? {
+        get { token.current }
+        set { token.current = newValue }
+    }
+
+    /// Its layers, nested as in the service; empty before it is loaded.
+    public var mapImageSublayers: [ArcGISSublayer] { sublayers.current }
+    /// Its layers, nested as in the service; empty before it is loaded.
+    public override var subLayerContents: [any LayerContent] { sublayers.current }
+
+    override func performLoad() async throws {
+        let json = try await ServiceDescriptions.shared.description(of: url, credential)
+        guard let layers = json.member("layers") else {
+            throw CairnError(
+                .invalidDocument,
+                "\(url.withoutQuery.absoluteString) is no map service: its description has no "
+                    + "layers")
+        }
+        let extent = Geometry.make(json.member("fullExtent"), nil) as? Envelope
+        let name = json.text("mapName") ?? ""
+        facts.withLock { facts in
+            facts.name = name.isEmpty || name == "Layers" ? url.above.lastPathComponent : name
+            facts.fullExtent = extent
+            facts.initialExtent =
+                Geometry.make(json.member("initialExtent"), nil) as? Envelope ?? extent
+            facts.spatialReference =
+                SpatialReference(json.member("spatialReference")) ?? extent?.spatialReference
+            facts.minScale = json["minScale"]?.number.flatMap { $0 > 0 ? $0 : nil }
+            facts.maxScale = json["maxScale"]?.number.flatMap { $0 > 0 ? $0 : nil }
+        }
+        let tree = Self.tree(layers.elements, parent: -1, depth: 0)
+        if let document = document.current { Self.apply(document, to: tree) }
+        sublayers.current = tree
+    }
+
+    /// Sets what a web map says: `visibleLayers`, and definition expressions in `layers`.
+    ///
+    /// A group is visible where it or a layer in it is listed.
+    private static func apply(_ document: JSON, to layers: [ArcGISSublayer]) {
+        let listed = document.member("visibleLayers").map { Set($0.elements.compactMap(\.int)) }
+        let all = flat(layers)
+        for layer in all {
+            guard let listed else { break }
+            layer.isVisible = flat([layer]).contains { listed.contains($0.id) }
+        }
+        for part in document["layers"]?.elements ?? [] {
+            guard let id = part["id"]?.int,
+                let clause = part["layerDefinition"]?.text("definitionExpression")
+            else { continue }
+            all.first { $0.id == id }?.definitionExpression = clause
+        }
+    }
+
+    private static func flat(_ layers: [ArcGISSublayer]) -> [ArcGISSublayer] {
+        layers.flatMap { [$0] + flat($0.mapImageSublayers) }
+    }
+
+    /// The layers below one, by their `parentLayerId`.
+    private static func tree(_ layers: [JSON], parent: Int, depth: Int) -> [ArcGISSublayer] {
+        guard depth < 32 else { return [] }
+        let known = Set(layers.compactMap { $0["id"]?.int })
+        return layers.compactMap { layer in
+            guard let id = layer["id"]?.int, id != parent else { return nil }
+            let above = layer.member("parentLayerId")?.int ?? -1
+            let isHere = parent < 0 ? above < 0 || !known.contains(above) : above == parent
+            guard isHere else { return nil }
+            return ArcGISSublayer(layer, children: tree(layers, parent: id, depth: depth + 1))
+        }
+    }
+
+    /// Visible layers without parts in their range of scales, in the order of the service.
+    func shown(_ scale: Double) -> [ArcGISSublayer] {
+        func shown(_ layers: [ArcGISSublayer]) -> [ArcGISSublayer] {
+            layers.filter { $0.isVisible && $0.isVisible(atScale: scale) }
+                .flatMap { $0.mapImageSublayers.isEmpty ? [$0] : shown($0.mapImageSublayers) }
+        }
+        return shown(sublayers.current)
+    }
+
+    var asOf: ServiceMoment? {
+        get { moment.current }
+        set { moment.current = newValue }
+    }
+
+    // MARK: Identify
+
+    override func identify(_ question: IdentifyQuestion) async throws -> IdentifyLayerResult? {
+        let shown = shown(question.frame.scale)
+        guard !shown.isEmpty else { return nil }
+        let frame = question.frame
+        let definitions = shown.filter { !$0.definitionExpression.isEmpty }
+        var request = Question(
+            url.below("identify"),
+            [
+                "geometry": question.point.json.jsonText, "geometryType": "esriGeometryPoint",
+                "sr": frame.spatialReference.parameter,
+                "layers": "visible:" + shown.map { String($0.id) }.joined(separator: ","),
+                "tolerance": question.tolerance.plainText,
+                "mapExtent": frame.unrotatedExtent.sides,
+                "imageDisplay": "\(Int(frame.width)),\(Int(frame.height)),\(Int(frame.dpi))",
+                "returnGeometry": "true", "returnFieldName": "true",
+                "returnUnformattedValues": "true",
+                "layerDefs": definitions.isEmpty
+                    ? nil
+                    : JSON.object(
+                        definitions.map {
+                            (name: String($0.id), value: .string($0.definitionExpression))
+                        }
+                    ).jsonText,
+            ])
+        request.credential = credential
+        asOf?.add(to: &request)
+        let json = try await Requester.json(request)
+        guard let list = json.member("results") else {
+            throw TransportError(
+                .invalidAnswer,
+                "\(url.withoutQuery.absoluteString)/identify: expected results in the answer")
+        }
+        var found: [Int: [Feature]] = [:]
+        let readers = try await fieldReaders(
+            for: Set(list.elements.compactMap { $0["layerId"]?.int }))
+        for result in list.elements {
+            guard let id = result["layerId"]?.int else { continue }
+            found[id, default: []].append(
+                ArcGISFeature(
+                    geometry: Geometry.make(result.member("geometry"), frame.spatialReference),
+                    attributes: (readers[id] ?? AttributeReader([]))
+                        .attributes(result["attributes"]),
+                    featureTable: nil))
+        }
+        let popups = try await popupDefinitions(for: Set(found.keys))
+        let parts = sublayers.current.reversed().compactMap {
+            part($0, found, popups, question)
+        }
+        guard !parts.isEmpty else { return nil }
+        return IdentifyLayerResult(layerContent: self, sublayerResults: parts)
+    }
+
+    private func part(
+        _ sublayer: ArcGISSublayer, _ found: [Int: [Feature]], _ popups: [Int: PopupDefinition],
+        _ question: IdentifyQuestion
+    ) -> IdentifyLayerResult? {
+        let parts = sublayer.mapImageSublayers.reversed().compactMap {
+            part($0, found, popups, question)
+        }
+        let features = found[sublayer.id] ?? []
+        let result = IdentifyLayerResult(
+            layerContent: sublayer, features, popups[sublayer.id], parts, question)
+        return result.isEmpty ? nil : result
+    }
+
+    /// Fields of layers that were found, for the types of their attributes.
+    private func fieldReaders(for ids: Set<Int>) async throws -> [Int: AttributeReader] {
+        var readers: [Int: AttributeReader] = [:]
+        for id in ids {
+            // A service that describes no layers answers untyped values.
+            guard let json = try? await layerDescription(id) else { continue }
+            readers[id] = AttributeReader(Field.list(json["fields"]))
+        }
+        try Task.checkCancellation()
+        return readers
+    }
+
+    private func popupDefinitions(for ids: Set<Int>) async throws -> [Int: PopupDefinition] {
+        var popups: [Int: PopupDefinition] = [:]
+        for id in ids {
+            guard let json = try? await layerDescription(id) else { continue }
+            popups[id] = PopupDefinition(json.member("popupInfo"))
+        }
+        return popups
+    }
+
+    private func layerDescription(_ id: Int) async throws -> JSON {
+        try await ServiceDescriptions.shared.description(of: url.below(String(id)), credential)
+    }
+
+    // MARK: Pictures
+
+    override func picture(_ frame: ViewFrame) async throws -> LayerPicture? {
+        let shown = shown(frame.scale)
+        guard !shown.isEmpty else { return nil }
+        let definitions = shown.filter { !$0.definitionExpression.isEmpty }
+        let area = frame.pictureExtent
+        var request = Question(
+            url.below("export"),
+            [
+                "bbox": area.sides, "bboxSR": frame.spatialReference.parameter,
+                "imageSR": frame.spatialReference.parameter,
+                "size": "\(frame.pictureWidth),\(frame.pictureHeight)",
+                "dpi": String(Int(frame.dpi)), "format": "png32", "transparent": "true",
+                "f": "image",
+                "layers": "show:" + shown.map { String($0.id) }.joined(separator: ","),
+                "layerDefs": definitions.isEmpty
+                    ? nil
+                    : JSON.object(
+                        definitions.map {
+                            (name: String($0.id), value: .string($0.definitionExpression))
+                        }
+                    ).jsonText,
+            ])
+        request.credential = credential
+        asOf?.add(to: &request)
+        return LayerPicture(png: try await Requester.bytes(request).data, extent: area)
+    }
+
+    override var webMapLayer: JSON? {
+        var members = webMapMembers("ArcGISMapServiceLayer", url)
+        let all = Self.flat(sublayers.current)
+        if all.isEmpty {
+            let known = document.current?.members ?? []
+            members += known.filter { ["visibleLayers", "layers"].contains($0.name) }
+        } else {
+            let shown = all.filter(\.isVisible).map { JSON.integer(Int64($0.id)) }
+            let defined = all.filter { !$0.definitionExpression.isEmpty }.map { layer in
+                JSON.object(of: [
+                    "id": .integer(Int64(layer.id)),
+                    "layerDefinition": .object(of: [
+                        "definitionExpression": .string(layer.definitionExpression)
+                    ]),
+                ])
+            }
+            members.append(("visibleLayers", .array(shown)))
+            if !defined.isEmpty { members.append(("layers", .array(defined))) }
+        }
+        return .object(members)
+    }
+
+    override func apply(webMap json: JSON) {
+        super.apply(webMap: json)
+        document.current = json
+    }
+}
+
+extension Envelope {
+    /// `xmin,ymin,xmax,ymax`.
+    var sides: String { [xMin, yMin, xMax, yMax].map(\.plainText).joined(separator: ",") }
+}
+
+extension Double {
+    /// Digits without an exponent where that is possible, as parameters have numbers.
+    var plainText: String {
+        if let whole = Int64(exactly: self) { return String(whole) }
+        return description
+    }
+}

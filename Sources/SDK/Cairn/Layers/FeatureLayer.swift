@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import Foundation
+internal import Platform
+
+/// The features of a table as a layer.
+public final class FeatureLayer: Layer, @unchecked Sendable {
+    /// The table.
+    public let featureTable: FeatureTable
+    private let definition = Guarded("")
+    private let popup = Guarded<PopupDefinition?>(nil)
+
+    /// A layer; nothing is asked before it is loaded.
+    public init(featureTable: FeatureTable) {
+        self.featureTable = featureTable
+        super.init()
+        facts.withLock { $0.name = featureTable.tableName }
+    }
+
+    /// Limits its features by a WHERE clause; empty for all.
+    public var definitionExpression: String {
+        get { definition.current }
+        set { definition.current = newValue }
+    }
+
+    /// How its popups are made; what was set, else what the service says.
+    public var popupDefinition: PopupDefinition? {
+        get { popup.current ?? (featureTable as? ServiceFeatureTable)?.popupDefinition }
+        set { popup.current = newValue }
+    }
+
+    override func performLoad() async throws {
+        try await featureTable.load()
+        let scales = (featureTable as? ServiceFeatureTable)?.scales
+        facts.withLock { facts in
+            facts.name = featureTable.tableName
+            facts.fullExtent = featureTable.extent
+            facts.initialExtent = featureTable.extent
+            facts.spatialReference = featureTable.spatialReference
+            facts.minScale = scales?.min
+            facts.maxScale = scales?.max
+        }
+    }
+
+    override func identify(_ question: IdentifyQuestion) async throws -> IdentifyLayerResult? {
+        guard featureTable.hasGeometry else { return nil }
+        let features = try await features(question)
+        let result = IdentifyLayerResult(
+            layerContent: self, features, popupDefinition, [], question)
+        return result.isEmpty ? nil : result
+    }
+
+    private func features(_ question: IdentifyQuestion) async throws -> [Feature] {
+        if let table = featureTable as? ServiceFeatureTable, let service = table.mapService {
+            let found = try await identified(table, service, question)
+            if let found { return found }
+        }
+        // The envelope of the circle, then the circle itself.
+        let radius = question.radius
+        let box = Envelope(center: question.point, width: 2 * radius, height: 2 * radius)
+        var values = QueryParameters.Values()
+        values.geometry = radius == 0 ? question.point : box
+        values.outSpatialReference = question.frame.spatialReference
+        let answer: FeatureQueryResult
+        if let table = featureTable as? ServiceFeatureTable {
+            let parts = [table.definitionExpression, definitionExpression].filter { !$0.isEmpty }
+            answer = try await table.queryFeatures(
+                values, parts.map { parts.count > 1 ? "(\($0))" : $0 }.joined(separator: " AND "))
+        } else {
+            let parameters = QueryParameters()
+            parameters.values.current = values
+            answer = try await featureTable.queryFeatures(using: parameters)
+        }
+        return answer.features().filter { feature in
+            guard let geometry = feature.geometry else { return false }
+            return radius == 0 && !(geometry is Point)
+                || GeometryEngine.distance(from: question.point.place, to: geometry) <= radius
+        }.reversed()
+    }
+
+    /// By the map service beside the feature service; nil where there is none.
+    private func identified(
+        _ table: ServiceFeatureTable, _ service: (url: URL, layer: Int),
+        _ question: IdentifyQuestion
+    ) async throws -> [Feature]? {
+        let frame = question.frame
+        let parts = [table.definitionExpression, definitionExpression].filter { !$0.isEmpty }
+        let clause = parts.map { parts.count > 1 ? "(\($0))" : $0 }.joined(separator: " AND ")
+        var request = Question(
+            service.url.below("identify"),
+            [
+                "geometry": question.point.json.jsonText, "geometryType": "esriGeometryPoint",
+                "sr": frame.spatialReference.parameter, "layers": "all:\(service.layer)",
+                "tolerance": question.tolerance.plainText,
+                "mapExtent": frame.unrotatedExtent.sides,
+                "imageDisplay": "\(Int(frame.width)),\(Int(frame.height)),\(Int(frame.dpi))",
+                "returnGeometry": "true", "returnFieldName": "true",
+                "returnUnformattedValues": "true",
+                "layerDefs": clause.isEmpty
+                    ? nil
+                    : JSON.object([(name: String(service.layer), value: .string(clause))])
+                        .jsonText,
+            ])
+        request.credential = table.credential
+        let json: JSON
+        do {
+            json = try await Requester.json(request)
+        } catch let error as ServiceError where [400, 404, 500].contains(error.code) {
+            return nil
+        }
+        guard let results = json.member("results") else { return nil }
+        let reader = AttributeReader(table.fields)
+        return results.elements.map { result in
+            ArcGISFeature(
+                geometry: Geometry.make(result.member("geometry"), frame.spatialReference),
+                attributes: reader.attributes(result["attributes"]), featureTable: table)
+        }
+    }
+
+    override func picture(_ frame: ViewFrame) async throws -> LayerPicture? {
+        guard let table = featureTable as? ServiceFeatureTable, let service = table.mapService
+        else { return nil }
+        let area = frame.pictureExtent
+        let clause = definitionExpression
+        var request = Question(
+            service.url.below("export"),
+            [
+                "bbox": area.sides, "bboxSR": frame.spatialReference.parameter,
+                "imageSR": frame.spatialReference.parameter,
+                "size": "\(frame.pictureWidth),\(frame.pictureHeight)",
+                "dpi": String(Int(frame.dpi)), "format": "png32", "transparent": "true",
+                "f": "image", "layers": "show:\(service.layer)",
+                "layerDefs": clause.isEmpty
+                    ? nil
+                    : JSON.object([(name: String(service.layer), value: .string(clause))])
+                        .jsonText,
+            ])
+        request.credential = table.credential
+        return LayerPicture(png: try await Requester.bytes(request).data, extent: area)
+    }
+
+    override var webMapLayer: JSON? {
+        guard let table = featureTable as? ServiceFeatureTable else { return nil }
+        var members = webMapMembers("ArcGISFeatureLayer", table.url)
+        var definition: [(name: String, value: JSON)] = []
+        if !definitionExpression.isEmpty {
+            definition.append(("definitionExpression", .string(definitionExpression)))
+        }
+        if !definition.isEmpty { members.append(("layerDefinition", .object(definition))) }
+        if let popup = popup.current { members.append(("popupInfo", popup.json)) }
+        return .object(members)
+    }
+
+    override func apply(webMap json: JSON) {
+        super.apply(webMap: json)
+        if let clause = json["layerDefinition"]?.text("definitionExpression") {
+            definitionExpression = clause
+        }
+        if let popup = PopupDefinition(json.member("popupInfo")) { popupDefinition = popup }
+    }
+}
+
+extension ServiceFeatureTable {
+    /// The map service beside its feature service, and the number of its layer there.
+    var mapService: (url: URL, layer: Int)? {
+        guard let layer = Int(url.lastPathComponent), url.above.lastPathComponent == "FeatureServer"
+        else { return nil }
+        return (url.above.above.below("MapServer"), layer)
+    }
+}

@@ -1,0 +1,492 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+public import Foundation
+internal import Platform
+
+/// A place that was found for a text, or a text for a place.
+public struct GeocodeResult: Sendable {
+    /// The whole address or name.
+    public let label: String
+    /// How well it matches, 0 to 100.
+    public let score: Double
+    /// Where a map shows it; nil where the service gives none.
+    public let displayLocation: Point?
+    /// The place that was asked for, of a reverse geocode; nil otherwise.
+    public let inputLocation: Point?
+    /// Where a route ends for it, as at the street; nil where the service gives none.
+    public let routeLocation: Point?
+    /// Around it; nil where the service gives none.
+    public let extent: Envelope?
+    /// Values by the names of fields, typed by the service's candidate fields.
+    public let attributes: [String: any Sendable]
+
+    package init(
+        label: String, score: Double, displayLocation: Point?, inputLocation: Point?,
+        routeLocation: Point?, extent: Envelope?, attributes: [String: any Sendable]
+    ) {
+        (self.label, self.score, self.extent) = (label, score, extent)
+        (self.displayLocation, self.routeLocation) = (displayLocation, routeLocation)
+        (self.inputLocation, self.attributes) = (inputLocation, attributes)
+    }
+}
+
+/// A text that may be meant.
+public struct SuggestResult: Sendable {
+    /// The text.
+    public let label: String
+    /// Whether it stands for a kind of places instead of one.
+    public let isCollection: Bool
+    package let magicKey: String
+    package let text: String
+
+    package init(label: String, isCollection: Bool, magicKey: String, text: String) {
+        (self.label, self.isCollection) = (label, isCollection)
+        (self.magicKey, self.text) = (magicKey, text)
+    }
+}
+
+/// What a geocode takes beside its text.
+public final class GeocodeParameters: Sendable {
+    package struct Values: Sendable {
+        package var countryCode = ""
+        package var maxResults = 0
+        package var minScore = 0.0
+        package var searchArea: Geometry?
+        package var preferredSearchLocation: Point?
+        package var outputSpatialReference: SpatialReference?
+        package var outputLanguageCode = ""
+        package var isForStorage = false
+        package var categories: [String] = []
+        package var resultAttributeNames: [String] = []
+    }
+
+    let values = Guarded(Values())
+
+    /// Parameters without limits.
+    public init() {}
+
+    /// A country by name, ISO-2 or ISO-3; empty for all.
+    public var countryCode: String {
+        get { values.current.countryCode }
+        set { values.withLock { $0.countryCode = newValue } }
+    }
+    /// Most results; 0 for all.
+    public var maxResults: Int {
+        get { values.current.maxResults }
+        set { values.withLock { $0.maxResults = max(0, newValue) } }
+    }
+    /// The least score of a result.
+    public var minScore: Double {
+        get { values.current.minScore }
+        set { values.withLock { $0.minScore = newValue } }
+    }
+    /// Where results lie; nil for anywhere.
+    public var searchArea: Geometry? {
+        get { values.current.searchArea }
+        set { values.withLock { $0.searchArea = newValue } }
+    }
+    /// Near which results come first; nil for no preference.
+    public var preferredSearchLocation: Point? {
+        get { values.current.preferredSearchLocation }
+        set { values.withLock { $0.preferredSearchLocation = newValue } }
+    }
+    /// The reference of places; nil for the service's.
+    public var outputSpatialReference: SpatialReference? {
+        get { values.current.outputSpatialReference }
+        set { values.withLock { $0.outputSpatialReference = newValue } }
+    }
+    /// The language of results, as `de`; empty for the service's.
+    public var outputLanguageCode: String {
+        get { values.current.outputLanguageCode }
+        set { values.withLock { $0.outputLanguageCode = newValue } }
+    }
+    /// Whether results will be kept, which some services charge for.
+    public var isForStorage: Bool {
+        get { values.current.isForStorage }
+        set { values.withLock { $0.isForStorage = newValue } }
+    }
+    /// Kinds of places; empty for all.
+    public var categories: [String] { values.current.categories }
+    /// Adds a kind of places.
+    public func addCategory(_ category: String) {
+        values.withLock { $0.categories.append(category) }
+    }
+    /// Attributes of results; empty for none, `*` for all.
+    public var resultAttributeNames: [String] { values.current.resultAttributeNames }
+    /// Adds an attribute of results.
+    public func addResultAttributeName(_ name: String) {
+        values.withLock { $0.resultAttributeNames.append(name) }
+    }
+}
+
+/// What a suggest takes beside its text.
+public final class SuggestParameters: Sendable {
+    package struct Values: Sendable {
+        package var countryCode = ""
+        package var maxResults = 0
+        package var searchArea: Geometry?
+        package var preferredSearchLocation: Point?
+        package var categories: [String] = []
+    }
+
+    let values = Guarded(Values())
+
+    /// Parameters without limits.
+    public init() {}
+
+    /// A country by name, ISO-2 or ISO-3; empty for all.
+    public var countryCode: String {
+        get { values.current.countryCode }
+        set { values.withLock { $0.countryCode = newValue } }
+    }
+    /// Most results; 0 for the service's own number.
+    public var maxResults: Int {
+        get { values.current.maxResults }
+        set { values.withLock { $0.maxResults = max(0, newValue) } }
+    }
+    /// Where results lie; nil for anywhere.
+    public var searchArea: Geometry? {
+        get { values.current.searchArea }
+        set { values.withLock { $0.searchArea = newValue } }
+    }
+    /// Near which results come first; nil for no preference.
+    public var preferredSearchLocation: Point? {
+        get { values.current.preferredSearchLocation }
+        set { values.withLock { $0.preferredSearchLocation = newValue } }
+    }
+    /// Kinds of places; empty for all.
+    public var categories: [String] { values.current.categories }
+    /// Adds a kind of places.
+    public func addCategory(_ category: String) {
+        values.withLock { $0.categories.append(category) }
+    }
+}
+
+/// What a reverse geocode takes beside its place.
+public final class ReverseGeocodeParameters: Sendable {
+    package struct Values: Sendable {
+        package var maxDistance = 100.0
+        package var maxResults = 1
+        package var outputSpatialReference: SpatialReference?
+        package var outputLanguageCode = ""
+        package var featureTypes: [String] = []
+        package var resultAttributeNames: [String] = []
+    }
+
+    let values = Guarded(Values())
+
+    /// Parameters of the first address within 100 metres.
+    public init() {}
+
+    /// How far an address may be, metres.
+    public var maxDistance: Double {
+        get { values.current.maxDistance }
+        set { values.withLock { $0.maxDistance = newValue } }
+    }
+    /// Most results; services of the REST answer one.
+    public var maxResults: Int {
+        get { values.current.maxResults }
+        set { values.withLock { $0.maxResults = max(0, newValue) } }
+    }
+    /// The reference of places; nil for the service's.
+    public var outputSpatialReference: SpatialReference? {
+        get { values.current.outputSpatialReference }
+        set { values.withLock { $0.outputSpatialReference = newValue } }
+    }
+    /// The language of results; empty for the service's.
+    public var outputLanguageCode: String {
+        get { values.current.outputLanguageCode }
+        set { values.withLock { $0.outputLanguageCode = newValue } }
+    }
+    /// Types of addresses, as `PointAddress`; empty for all.
+    public var featureTypes: [String] { values.current.featureTypes }
+    /// Adds a type of addresses.
+    public func addFeatureType(_ type: String) { values.withLock { $0.featureTypes.append(type) } }
+    /// Attributes of results; empty for all.
+    public var resultAttributeNames: [String] { values.current.resultAttributeNames }
+    /// Adds an attribute of results.
+    public func addResultAttributeName(_ name: String) {
+        values.withLock { $0.resultAttributeNames.append(name) }
+    }
+}
+
+/// An attribute that a locator gives or takes.
+public struct LocatorAttribute: Sendable, Hashable {
+    /// Its name.
+    public let name: String
+    /// The name that people read.
+    public let displayName: String
+    /// Whether it has to be given.
+    public let isRequired: Bool
+    /// The type of its values; nil for an unknown one.
+    public let type: Field.FieldType?
+
+    package init(name: String, displayName: String, isRequired: Bool, type: Field.FieldType?) {
+        (self.name, self.displayName) = (name, displayName)
+        (self.isRequired, self.type) = (isRequired, type)
+    }
+}
+
+/// What a locator says of itself.
+public struct LocatorInfo: Sendable {
+    /// Its name.
+    public let name: String
+    /// Its description.
+    public let description: String
+    /// The fields of an address that ``LocatorTask/geocode(forSearchValues:using:)`` takes.
+    public let searchAttributes: [LocatorAttribute]
+    /// The attributes of results.
+    public let resultAttributes: [LocatorAttribute]
+    /// The reference of places.
+    public let spatialReference: SpatialReference?
+    /// Whether it suggests.
+    public let supportsSuggestions: Bool
+    /// Whether it knows kinds of places.
+    public let supportsPOI: Bool
+
+    package init(
+        name: String, description: String, searchAttributes: [LocatorAttribute],
+        resultAttributes: [LocatorAttribute], spatialReference: SpatialReference?,
+        supportsSuggestions: Bool, supportsPOI: Bool
+    ) {
+        (self.name, self.description) = (name, description)
+        (self.searchAttributes, self.resultAttributes) = (searchAttributes, resultAttributes)
+        self.spatialReference = spatialReference
+        (self.supportsSuggestions, self.supportsPOI) = (supportsSuggestions, supportsPOI)
+    }
+}
+
+/// Finds places for texts, and texts for places: by a geocode service, or by a locator file without
+/// any.
+public final class LocatorTask: LoadableBase, @unchecked Sendable {
+    /// The service, or the file.
+    public let url: URL
+    private let described = Guarded<(info: LocatorInfo, fields: [Field], single: String)?>(nil)
+    private let token = Guarded<(any ArcGISCredential)?>(nil)
+    private let file: (any LocatorFile)?
+
+    /// A service, as `…/World/GeocodeServer`; nothing is asked before it is loaded.
+    public init(url: URL) {
+        self.url = url
+        file = nil
+    }
+
+    package init(file: any LocatorFile, url: URL) {
+        self.url = url
+        self.file = file
+    }
+
+    /// The credential for its requests; nil for the stored ones.
+    public var credential: (any ArcGISCredential)? {
+        get { token.current }
+        set { token.current = newValue }
+    }
+
+    /// What it says of itself; nil before it is loaded.
+    public var locatorInfo: LocatorInfo? { described.current?.info }
+
+    override func performLoad() async throws {
+        if let file {
+            let info = try await file.load()
+            described.current = (info, [], "SingleLine")
+            return
+        }
+        let json = try await ServiceDescriptions.shared.description(of: url, credential)
+        guard json.member("addressFields") != nil || json.member("singleLineAddressField") != nil
+        else {
+            throw CairnError(
+                .invalidDocument, "\(url.withoutQuery.absoluteString) is no geocode service")
+        }
+        func attributes(_ name: String) -> [LocatorAttribute] {
+            (json[name]?.elements ?? []).compactMap { element in
+                guard let name = element.text("name") else { return nil }
+                return LocatorAttribute(
+                    name: name, displayName: element.text("alias") ?? name,
+                    isRequired: element["required"]?.flag ?? false,
+                    type: element.text("type").flatMap { Field.FieldType(rawValue: $0) })
+            }
+        }
+        let capabilities = json.text("capabilities") ?? ""
+        let info = LocatorInfo(
+            name: url.above.lastPathComponent,
+            description: json.text("serviceDescription") ?? "",
+            searchAttributes: attributes("addressFields"),
+            resultAttributes: attributes("candidateFields"),
+            spatialReference: SpatialReference(json.member("spatialReference")),
+            supportsSuggestions: capabilities.contains("Suggest"),
+            supportsPOI: json.member("categories").map { !$0.elements.isEmpty } ?? false)
+        described.current = (
+            info, Field.list(json["candidateFields"]),
+            json["singleLineAddressField"]?.text("name") ?? "SingleLine"
+        )
+    }
+
+    // MARK: Geocode
+
+    /// Places for a text, the best one first; without parameters with all attributes.
+    public func geocode(
+        forSearchText searchText: String, using parameters: GeocodeParameters? = nil
+    ) async throws -> [GeocodeResult] {
+        try await load()
+        let single = described.current?.single ?? "SingleLine"
+        return try await geocode([(single, searchText)], parameters)
+    }
+
+    /// Places for an address in fields, as `["Address": …, "City": …]`.
+    public func geocode(
+        forSearchValues searchValues: [String: String], using parameters: GeocodeParameters? = nil
+    ) async throws -> [GeocodeResult] {
+        try await load()
+        return try await geocode(
+            searchValues.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }, parameters)
+    }
+
+    /// Places for a suggestion.
+    public func geocode(
+        forSuggestResult suggestResult: SuggestResult, using parameters: GeocodeParameters? = nil
+    ) async throws -> [GeocodeResult] {
+        try await load()
+        let single = described.current?.single ?? "SingleLine"
+        return try await geocode(
+            [(single, suggestResult.text), ("magicKey", suggestResult.magicKey)], parameters)
+    }
+
+    private func geocode(
+        _ search: [(name: String, value: String)], _ parameters: GeocodeParameters?
+    ) async throws -> [GeocodeResult] {
+        var values = parameters?.values.current ?? GeocodeParameters.Values()
+        if parameters == nil { values.resultAttributeNames = ["*"] }
+        if let file { return try await file.geocode(search, values) }
+        var question = Question(url.below("findAddressCandidates"))
+        question.credential = credential
+        question.parameters = search
+        question.set("outFields", values.resultAttributeNames.joined(separator: ",").orNil)
+        question.set("maxLocations", values.maxResults > 0 ? String(values.maxResults) : nil)
+        question.set("countryCode", values.countryCode.orNil)
+        question.set("category", values.categories.joined(separator: ",").orNil)
+        question.set("langCode", values.outputLanguageCode.orNil)
+        question.set("outSR", values.outputSpatialReference?.parameter)
+        question.set("forStorage", values.isForStorage ? "true" : nil)
+        question.set("searchExtent", values.searchArea?.extent.json.jsonText)
+        question.set("location", values.preferredSearchLocation?.json.jsonText)
+        let json = try await Requester.json(question)
+        guard let list = json.member("candidates") else {
+            throw TransportError(
+                .invalidAnswer,
+                "\(url.withoutQuery.absoluteString)/findAddressCandidates: expected candidates")
+        }
+        let reader = AttributeReader(described.current?.fields ?? [])
+        let reference = SpatialReference(json.member("spatialReference"))
+        let found = list.elements.map { candidate -> GeocodeResult in
+            let attributes = reader.attributes(candidate["attributes"])
+            let place =
+                Geometry.make(candidate.member("location"), reference ?? .wgs84) as? Point
+            return GeocodeResult(
+                label: candidate.text("address") ?? "", score: candidate["score"]?.number ?? 0,
+                displayLocation: place, inputLocation: nil,
+                routeLocation: Self.routeLocation(attributes, place),
+                extent: Geometry.make(candidate.member("extent"), reference) as? Envelope,
+                attributes: attributes)
+        }.filter { $0.score >= values.minScore }
+        return values.maxResults > 0 ? Array(found.prefix(values.maxResults)) : found
+    }
+
+    private static func routeLocation(
+        _ attributes: [String: any Sendable], _ place: Point?
+    ) -> Point? {
+        guard let x = attributes["X"] as? Double, let y = attributes["Y"] as? Double else {
+            return place
+        }
+        return place?.spatialReference == .wgs84
+            ? Point(x: x, y: y, spatialReference: .wgs84) : place
+    }
+
+    // MARK: Suggest
+
+    /// Texts that may be meant by the beginning of one.
+    public func suggest(
+        forSearchText searchText: String, parameters: SuggestParameters? = nil
+    ) async throws -> [SuggestResult] {
+        try await load()
+        let values = parameters?.values.current ?? SuggestParameters.Values()
+        if let file { return try await file.suggest(searchText, values) }
+        var question = Question(url.below("suggest"), ["text": searchText])
+        question.credential = credential
+        question.set("maxSuggestions", values.maxResults > 0 ? String(values.maxResults) : nil)
+        question.set("countryCode", values.countryCode.orNil)
+        question.set("category", values.categories.joined(separator: ",").orNil)
+        question.set("searchExtent", values.searchArea?.extent.json.jsonText)
+        question.set("location", values.preferredSearchLocation?.json.jsonText)
+        let json = try await Requester.json(question)
+        return (json["suggestions"]?.elements ?? []).compactMap { suggestion in
+            guard let text = suggestion.text("text") else { return nil }
+            return SuggestResult(
+                label: text, isCollection: suggestion["isCollection"]?.flag ?? false,
+                magicKey: suggestion.text("magicKey") ?? "", text: text)
+        }
+    }
+
+    // MARK: Reverse
+
+    /// The address at a place; empty where there is none near by.
+    public func reverseGeocode(
+        forLocation location: Point, parameters: ReverseGeocodeParameters? = nil
+    ) async throws -> [GeocodeResult] {
+        try await load()
+        let values = parameters?.values.current ?? ReverseGeocodeParameters.Values()
+        if let file { return try await file.reverse(location, values) }
+        var question = Question(
+            url.below("reverseGeocode"),
+            ["location": location.json.jsonText, "distance": values.maxDistance.plainText])
+        question.credential = credential
+        question.set("outSR", values.outputSpatialReference?.parameter)
+        question.set("langCode", values.outputLanguageCode.orNil)
+        question.set("featureTypes", values.featureTypes.joined(separator: ",").orNil)
+        question.set("outFields", values.resultAttributeNames.joined(separator: ",").orNil)
+        let json: JSON
+        do {
+            json = try await Requester.json(question)
+        } catch let error as ServiceError where error.isNoAddress {
+            return []
+        }
+        let reader = AttributeReader(described.current?.fields ?? [])
+        let attributes = reader.attributes(json["address"])
+        let place = Geometry.make(json.member("location"), .wgs84) as? Point
+        let names = ["LongLabel", "Match_addr", "Address"]
+        return [
+            GeocodeResult(
+                label: names.lazy.compactMap { attributes[$0] as? String }.first { !$0.isEmpty }
+                    ?? "",
+                score: 100, displayLocation: place, inputLocation: location,
+                routeLocation: Self.routeLocation(attributes, place), extent: nil,
+                attributes: attributes)
+        ]
+    }
+}
+
+/// A locator file, asked without a service.
+package protocol LocatorFile: Sendable {
+    func load() async throws -> LocatorInfo
+    func geocode(
+        _ search: [(name: String, value: String)], _ values: GeocodeParameters.Values
+    ) async throws -> [GeocodeResult]
+    func suggest(_ text: String, _ values: SuggestParameters.Values) async throws -> [SuggestResult]
+    func reverse(
+        _ location: Point, _ values: ReverseGeocodeParameters.Values
+    ) async throws -> [GeocodeResult]
+}
+
+extension ServiceError {
+    /// How services say that no address is near by: 400, with a sentence.
+    fileprivate var isNoAddress: Bool {
+        let text = (message + " " + details.joined(separator: " ")).lowercased()
+        return text.contains("unable to find address") || text.contains("no address")
+            || text.contains("cannot perform query") && code == 400
+    }
+}
+
+extension String {
+    /// The text; nil for an empty one.
+    var orNil: String? { isEmpty ? nil : self }
+}

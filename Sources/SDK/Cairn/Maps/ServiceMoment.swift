@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+public import Foundation
+internal import Platform
+
+/// A moment of a site's past, which only Cairn answers about.
+enum ServiceMoment: Sendable, Hashable {
+    case sequence(Int64)
+    case date(Date)
+
+    func add(to question: inout Question) {
+        switch self {
+        case .sequence(let number): question.set("at", String(number))
+        case .date(let date): question.set("at", date.ISO8601Format())
+        }
+    }
+}
+
+extension Map {
+    /// The map as it was after an event of the site's log.
+    ///
+    /// A copy: its map image layers answer as of then. Throws ``CairnError`` (`unsupported`) for
+    /// services that are not Cairn's.
+    public func at(sequence: Int64) async throws -> Map { try await past(.sequence(sequence)) }
+
+    /// The map as it was at a time.
+    public func at(date: Date) async throws -> Map { try await past(.date(date)) }
+
+    private func past(_ moment: ServiceMoment) async throws -> Map {
+        try await load()
+        let past = try Map.fromJSON(toJSON())
+        for layer in past.operationalLayers {
+            guard let image = layer as? ArcGISMapImageLayer else {
+                throw CairnError.unsupported("answers as of a past moment", by: nil)
+            }
+            try await CairnService.require("answers as of a past moment", of: image.url)
+            image.asOf = moment
+        }
+        return past
+    }
+}
+
+/// What only Cairn's services have.
+enum CairnService {
+    /// Throws ``CairnError`` (`unsupported`) where a service is another server's.
+    static func require(_ what: String, of url: URL) async throws {
+        let text = url.absoluteString
+        guard let range = text.range(of: "/rest/services") else {
+            throw CairnError.unsupported(what, by: url)
+        }
+        guard let info = URL(string: String(text[..<range.lowerBound]) + "/rest/info") else {
+            throw CairnError.unsupported(what, by: url)
+        }
+        let json = try? await ServiceDescriptions.shared.description(of: info)
+        guard json?.text("owningSystem")?.lowercased() == "cairn" || json?.member("cairn") != nil
+        else { throw CairnError.unsupported(what, by: url) }
+    }
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+/// What a view shows: a place at a scale, or an area.
+public final class Viewpoint: Sendable {
+    /// The center, or the area that is to fit.
+    public let targetGeometry: Geometry
+    /// The scale, as 5000 of 1:5,000; nil for an area, which gives its own.
+    public let targetScale: Double?
+    /// Degrees that the map is turned counterclockwise.
+    public let rotation: Double
+
+    /// A place at a scale.
+    public init(center: Point, scale: Double, rotation: Double = 0) {
+        targetGeometry = center
+        targetScale = scale
+        self.rotation = rotation
+    }
+
+    /// A place by degrees on WGS 84, at a scale.
+    public convenience init(latitude: Double, longitude: Double, scale: Double) {
+        self.init(center: Point(latitude: latitude, longitude: longitude), scale: scale)
+    }
+
+    /// An area that fits into the view.
+    public init(boundingGeometry: Geometry, rotation: Double = 0) {
+        targetGeometry = boundingGeometry
+        targetScale = nil
+        self.rotation = rotation
+    }
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+public import Foundation
+internal import Platform
+
+/// A portal: a site's items and users (`/sharing/rest`).
+public final class Portal: LoadableBase, @unchecked Sendable {
+    /// The portal's root, as `https://host/arcgis`.
+    public let url: URL
+    private let described = Guarded<(name: String, user: String?)>((name: "", user: nil))
+
+    /// A portal; nothing is asked before it is loaded.
+    public init(url: URL) { self.url = url }
+
+    /// Its name; empty before it is loaded.
+    public var name: String { described.current.name }
+    /// The user that is signed in; nil for none.
+    public var username: String? { described.current.user }
+
+    var rest: URL {
+        url.path(percentEncoded: true).hasSuffix("/sharing/rest") ? url : url.below("sharing/rest")
+    }
+
+    override func performLoad() async throws {
+        let json = try await ServiceDescriptions.shared.description(of: rest.below("portals/self"))
+        described.current = (
+            json.text("portalName") ?? json.text("name") ?? "", json["user"]?.text("username")
+        )
+    }
+
+    /// Items that a query finds, as `type:"Web Map" owner:ben`.
+    public func findItems(
+        query: String, limit: Int = 10, startIndex: Int = 1, sortField: String? = nil
+    ) async throws -> PortalQueryResultSet {
+        let json = try await Requester.json(
+            Question(
+                rest.below("search"),
+                [
+                    "q": query, "num": String(limit), "start": String(startIndex),
+                    "sortField": sortField,
+                ]))
+        return PortalQueryResultSet(
+            results: (json["results"]?.elements ?? []).compactMap { element in
+                element.text("id").map { PortalItem(portal: self, id: $0, json: element) }
+            },
+            totalResultsCount: json["total"]?.int ?? 0,
+            nextStart: json["nextStart"]?.int ?? -1)
+    }
+}
+
+/// A page of items.
+public struct PortalQueryResultSet: Sendable {
+    /// The items of the page.
+    public let results: [PortalItem]
+    /// How many there are in all.
+    public let totalResultsCount: Int
+    /// Where the next page begins; -1 at the end.
+    public let nextStart: Int
+}
+
+/// An item of a portal: a web map, a service, a locator.
+public final class PortalItem: LoadableBase, @unchecked Sendable {
+    private struct Description: Sendable {
+        var title = ""
+        var snippet = ""
+        var type = ""
+        var owner = ""
+        var url: URL?
+        var extent: Envelope?
+        var modified: Date?
+
+        init() {}
+
+        init(_ json: JSON) {
+            title = json.text("title") ?? ""
+            snippet = json.text("snippet") ?? ""
+            type = json.text("type") ?? ""
+            owner = json.text("owner") ?? ""
+            url = json.text("url").flatMap { URL(string: $0) }
+            modified = json["modified"]?.number.map { Date(millisecondsSince1970: $0) }
+            let corners = (json["extent"]?.elements ?? []).map { $0.elements.compactMap(\.number) }
+            if corners.count == 2, corners.allSatisfy({ $0.count == 2 }) {
+                extent = Envelope(
+                    xMin: corners[0][0], yMin: corners[0][1], xMax: corners[1][0],
+                    yMax: corners[1][1], spatialReference: .wgs84)
+            }
+        }
+    }
+
+    /// The portal.
+    public let portal: Portal
+    /// Its id.
+    public let id: String
+    private let described: Guarded<Description>
+
+    /// An item by its id.
+    public init(portal: Portal, id: String) {
+        self.portal = portal
+        self.id = id
+        described = Guarded(Description())
+    }
+
+    init(portal: Portal, id: String, json: JSON) {
+        self.portal = portal
+        self.id = id
+        described = Guarded(Description(json))
+    }
+
+    /// An item by a URL of its page or of the REST (`…/home/item.html?id=…`,
+    /// `…/home/webmap/viewer.html?webmap=…`, `…/sharing/rest/content/items/…`); nil for others.
+    public convenience init?(url: URL) {
+        guard let parts = URLComponents(url: url, resolvingAgainstBaseURL: true),
+            url.origin != nil
+        else { return nil }
+        let path = parts.percentEncodedPath
+        func portal(before mark: String) -> Portal? {
+            guard let range = path.range(of: mark) else { return nil }
+            var root = parts
+            root.percentEncodedPath = String(path[..<range.lowerBound])
+            (root.query, root.fragment) = (nil, nil)
+            return root.url.map { Portal(url: $0) }
+        }
+        if let portal = portal(before: "/home/"),
+            let id = parts.queryItems?.first(where: { ["id", "webmap"].contains($0.name) })?.value,
+            !id.isEmpty
+        {
+            self.init(portal: portal, id: id)
+        } else if let portal = portal(before: "/sharing/rest/content/items/") {
+            let rest = path.components(separatedBy: "/content/items/").last ?? ""
+            guard let id = rest.split(separator: "/").first else { return nil }
+            self.init(portal: portal, id: String(id))
+        } else {
+            return nil
+        }
+    }
+
+    /// Its title.
+    public var title: String { described.current.title }
+    /// One sentence about it.
+    public var snippet: String { described.current.snippet }
+    /// The portal's word for its kind, as `Web Map`.
+    public var typeName: String { described.current.type }
+    /// The user it belongs to.
+    public var owner: String { described.current.owner }
+    /// The service that it stands for; nil for none.
+    public var serviceURL: URL? { described.current.url }
+    /// Around it, in degrees.
+    public var extent: Envelope? { described.current.extent }
+    /// When it was changed last.
+    public var modificationDate: Date? { described.current.modified }
+
+    private var place: URL { portal.rest.below("content/items/\(id)") }
+
+    override func performLoad() async throws {
+        described.current = Description(
+            try await ServiceDescriptions.shared.description(of: place))
+    }
+
+    /// Its data, as JSON.
+    func fetchData() async throws -> JSON {
+        try await Requester.json(Question(place.below("data")))
+    }
+
+    /// Its thumbnail, a picture; throws ``ServiceError`` for none.
+    public func fetchThumbnail() async throws -> Data {
+        try await Requester.bytes(Question(place.below("info/thumbnail"))).data
+    }
+}

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+public import Foundation
+internal import Platform
+
+/// An error that a server answered with, also in an answer of status 200.
+public struct ServiceError: Error, Sendable, LocalizedError, CustomNSError, CustomStringConvertible
+{
+    /// The server's code, as 400, 498 or 10021; the HTTP status where its answer names none.
+    public let code: Int
+    /// The server's sentence.
+    public let message: String
+    /// Its further sentences.
+    public let details: [String]
+    /// What was asked, without parameters.
+    public let url: URL?
+
+    /// Makes an error; parameters of the URL are dropped.
+    public init(code: Int, message: String, details: [String] = [], url: URL? = nil) {
+        self.code = code
+        self.message = message
+        self.details = details
+        self.url = url?.withoutQuery
+    }
+
+    /// `the server says (400): …`.
+    public var description: String {
+        let more = details.filter { !$0.isEmpty && $0 != message }
+        let place = url.map { " at \($0.absoluteString)" } ?? ""
+        return "the server answered \(code)\(place): " + ([message] + more).joined(separator: "; ")
+    }
+
+    /// The description.
+    public var errorDescription: String? { description }
+    /// The domain of the error as an `NSError`.
+    public static var errorDomain: String { "Cairn.ServiceError" }
+    /// The server's code.
+    public var errorCode: Int { code }
+    /// The description.
+    public var errorUserInfo: [String: Any] { [NSLocalizedDescriptionKey: description] }
+}
+
+/// A request without a usable answer.
+public struct TransportError: Error, Sendable, LocalizedError, CustomNSError,
+    CustomStringConvertible
+{
+    /// The kinds of failures.
+    public enum Kind: Int, Sendable {
+        /// No connection, or it broke off.
+        case unreachable = 1
+        /// The time was over.
+        case timedOut
+        /// The answer is larger than it may be.
+        case tooLarge
+        /// The server's certificate is not trusted, or TLS failed otherwise.
+        case tls
+        /// The answer is not what the service promises: HTML, half of a JSON text.
+        case invalidAnswer
+        /// A redirection that is not followed: in circles, to another scheme, too many.
+        case redirection
+        /// The URL cannot be asked.
+        case invalidURL
+        /// A local file cannot be read or written.
+        case file
+    }
+
+    /// The kind of failure.
+    public let kind: Kind
+    /// One sentence, without secrets.
+    public let description: String
+
+    /// Makes an error.
+    public init(_ kind: Kind, _ description: String) {
+        self.kind = kind
+        self.description = description
+    }
+
+    /// Whether the network or the server was away, and the same request may succeed later.
+    public var isOfNetwork: Bool { kind == .unreachable || kind == .timedOut }
+
+    /// The description.
+    public var errorDescription: String? { description }
+    /// The domain of the error as an `NSError`.
+    public static var errorDomain: String { "Cairn.TransportError" }
+    /// The kind.
+    public var errorCode: Int { kind.rawValue }
+    /// The description.
+    public var errorUserInfo: [String: Any] { [NSLocalizedDescriptionKey: description] }
+}
+
+/// A sign-in that failed or was declined.
+public struct AuthenticationError: Error, Sendable, LocalizedError, CustomNSError,
+    CustomStringConvertible
+{
+    /// The kinds of failures.
+    public enum Kind: Int, Sendable {
+        /// User name or password is wrong.
+        case invalidCredentials = 1
+        /// The challenge handler declined.
+        case cancelled
+        /// The server has no place where tokens are made.
+        case noTokenService
+        /// A fresh credential was refused, too.
+        case refused
+    }
+
+    /// The kind of failure.
+    public let kind: Kind
+    /// One sentence, without secrets.
+    public let description: String
+
+    /// Makes an error.
+    public init(_ kind: Kind, _ description: String) {
+        self.kind = kind
+        self.description = description
+    }
+
+    /// The description.
+    public var errorDescription: String? { description }
+    /// The domain of the error as an `NSError`.
+    public static var errorDomain: String { "Cairn.AuthenticationError" }
+    /// The kind.
+    public var errorCode: Int { kind.rawValue }
+    /// The description.
+    public var errorUserInfo: [String: Any] { [NSLocalizedDescriptionKey: description] }
+}
+
+/// A use of the SDK that cannot be answered: which argument, and what was expected.
+public struct CairnError: Error, Sendable, Hashable, LocalizedError, CustomNSError,
+    CustomStringConvertible
+{
+    /// The kinds of errors.
+    public enum Kind: Int, Sendable {
+        /// An argument is not what is expected.
+        case invalidArgument = 1
+        /// The server, or this kind of layer, cannot do it.
+        case unsupported
+        /// The map has no spatial reference.
+        case noSpatialReference
+        /// The object is in a state that does not allow it.
+        case invalidState
+        /// A document is not of the expected form or kind, or of a later version.
+        case invalidDocument
+        /// A job ended without what it was to make.
+        case jobFailed
+        /// A file is missing or cannot be read.
+        case file
+    }
+
+    /// The kind of error.
+    public let kind: Kind
+    /// One sentence.
+    public let description: String
+
+    /// Makes an error.
+    public init(_ kind: Kind, _ description: String) {
+        self.kind = kind
+        self.description = description
+    }
+
+    /// A capability that a server lacks.
+    static func unsupported(_ what: String, by url: URL?) -> CairnError {
+        let place = url.map { "the service \($0.withoutQuery.absoluteString)" } ?? "this object"
+        return CairnError(.unsupported, "\(place) has no \(what)")
+    }
+
+    /// The description.
+    public var errorDescription: String? { description }
+    /// The domain of the error as an `NSError`.
+    public static var errorDomain: String { "Cairn.CairnError" }
+    /// The kind.
+    public var errorCode: Int { kind.rawValue }
+    /// The description.
+    public var errorUserInfo: [String: Any] { [NSLocalizedDescriptionKey: description] }
+}
+
+extension URL {
+    /// The URL without parameters, fragment and user.
+    var withoutQuery: URL {
+        guard var parts = URLComponents(url: self, resolvingAgainstBaseURL: true) else {
+            return self
+        }
+        (parts.query, parts.fragment, parts.user, parts.password) = (nil, nil, nil, nil)
+        return parts.url ?? self
+    }
+
+    /// Scheme, host and port in small letters, as `https://host:443`; nil where it is no URL of a
+    /// server.
+    var origin: String? {
+        guard let scheme = scheme?.lowercased(), ["http", "https"].contains(scheme),
+            let host = host()?.lowercased(), !host.isEmpty
+        else { return nil }
+        return "\(scheme)://\(host):\(port ?? (scheme == "https" ? 443 : 80))"
+    }
+
+    /// The URL with a further part of the path.
+    func below(_ part: String) -> URL {
+        var parts = URLComponents(url: self, resolvingAgainstBaseURL: true)
+        let path = parts?.percentEncodedPath ?? ""
+        let escaped =
+            part.split(separator: "/", omittingEmptySubsequences: true).map {
+                $0.addingPercentEncoding(withAllowedCharacters: .unreserved) ?? String($0)
+            }.joined(separator: "/")
+        parts?.percentEncodedPath =
+            (path.hasSuffix("/") ? String(path.dropLast()) : path) + "/" + escaped
+        return parts?.url ?? self
+    }
+
+    /// The URL without the last part of the path.
+    var above: URL {
+        var parts = URLComponents(url: self, resolvingAgainstBaseURL: true)
+        let path = (parts?.percentEncodedPath ?? "").split(separator: "/").dropLast()
+        parts?.percentEncodedPath = "/" + path.joined(separator: "/")
+        return parts?.url ?? self
+    }
+}
+
+extension CharacterSet {
+    /// What stands for itself in a URL (RFC 3986, section 2.3).
+    static let unreserved = CharacterSet(
+        charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+}

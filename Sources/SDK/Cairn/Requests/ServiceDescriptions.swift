@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import Foundation
+internal import Platform
+
+/// Descriptions of services, asked once by all that want the same, and kept for a while.
+actor ServiceDescriptions {
+    static let shared = ServiceDescriptions()
+    private static let limit = 1_000
+
+    private struct Entry {
+        var task: Task<JSON, any Error>
+        var end: ContinuousClock.Instant
+    }
+
+    private var entries: [String: Entry] = [:]
+
+    func description(
+        of url: URL, _ credential: (any ArcGISCredential)? = nil,
+        _ more: [(name: String, value: String)] = []
+    ) async throws -> JSON {
+        var question = Question(url)
+        question.parameters = more
+        question.credential = credential
+        let stored =
+            credential
+            ?? CairnEnvironment.authenticationManager.arcGISCredentialStore.credential(for: url)
+        let key =
+            url.absoluteString + "?" + more.map { $0.name + "=" + $0.value }.joined(separator: "&")
+            + (stored.map { " \(ObjectIdentifier($0))" } ?? "")
+        let now = ContinuousClock.now
+        let age = CairnEnvironment.settings.current.descriptionAge
+        if let entry = entries[key], entry.end > now, age > .zero {
+            return try await entry.task.value
+        }
+        if entries.count >= Self.limit { entries = entries.filter { $0.value.end > now } }
+        if entries.count >= Self.limit { entries = [:] }
+        let task = Task { [question] in try await Requester.json(question) }
+        if age > .zero { entries[key] = Entry(task: task, end: now + age) }
+        do {
+            return try await withTaskCancellationHandler {
+                try await task.value
+            } onCancel: {
+                if age <= .zero { task.cancel() }
+            }
+        } catch {
+            // A failure is not kept.
+            if entries[key]?.task == task { entries[key] = nil }
+            throw error
+        }
+    }
+
+    /// Forgets everything, as after an edit of a service.
+    func removeAll() { entries = [:] }
+}

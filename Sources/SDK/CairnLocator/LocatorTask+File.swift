@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+public import Cairn
+internal import CairnModel
+public import Foundation
+internal import Geometry
+internal import Locator
+
+extension LocatorTask {
+    /// A task over a locator file, as `cairn locator build` makes it; nil where there is no such
+    /// file.
+    ///
+    /// The file, with or without its extension `bin`, is looked for in the resources of the bundle,
+    /// then as a path. It answers without a server, as a site's geocode service with the same
+    /// locator does; places are on WGS 84 or, where parameters ask for it, in Web Mercator.
+    /// ``LoadableBase/load()`` checks the file: 10 ms for 25,000 places; a damaged file, or one of
+    /// a later version, fails with a ``CairnError`` (`invalidDocument`) that names it.
+    public convenience init?(name: String, bundle: Bundle? = nil) {
+        guard let url = Self.file(name, bundle ?? .main) else { return nil }
+        self.init(locatorFileURL: url)
+    }
+
+    /// A task over a locator file at a path.
+    public convenience init(locatorFileURL url: URL) {
+        self.init(file: OpenedLocator(url), url: url)
+    }
+
+    private static func file(_ name: String, _ bundle: Bundle) -> URL? {
+        let names = name.hasSuffix(".bin") ? [name] : [name, name + ".bin"]
+        let folders = [bundle.resourceURL].compactMap { $0 }
+        let places =
+            folders.flatMap { folder in names.map { folder.appendingPathComponent($0) } }
+            + names.map { URL(fileURLWithPath: $0) }
+        return places.first { place in
+            (try? place.resourceValues(forKeys: [.isDirectoryKey]))?.isDirectory == false
+        }
+    }
+}
+
+/// The questions of a task, put to the engine in this process.
+private actor OpenedLocator: LocatorFile {
+    private let url: URL
+    private var opened: Locator?
+
+    /// Results where parameters name no number, as a geocode service has it.
+    private static let resultCount = 20
+    /// Most results, as a geocode service has it.
+    private static let resultLimit = 50
+
+    init(_ url: URL) { self.url = url }
+
+    func load() async throws -> LocatorInfo {
+        let locator = try self.locator()
+        func attribute(_ name: String, _ type: Field.FieldType) -> LocatorAttribute {
+            LocatorAttribute(name: name, displayName: name, isRequired: false, type: type)
+        }
+        return LocatorInfo(
+            name: url.deletingPathExtension().lastPathComponent,
+            description: locator.sources.map(\.name).joined(separator: ", "),
+            searchAttributes: Self.searchFields.map { attribute($0, .text) },
+            resultAttributes: Candidate.fields.map { field in
+                let type = Field.FieldType(rawValue: "esriFieldType" + field.type.rawValue)
+                return attribute(field.name, type ?? .text)
+            },
+            spatialReference: .wgs84, supportsSuggestions: true, supportsPOI: true)
+    }
+
+    private func locator() throws -> Locator {
+        if let opened { return opened }
+        // The file of an app is not named by its contents.
+        guard let id = ContentID(rawValue: String(repeating: "0", count: 64)) else {
+            throw CairnError(.invalidDocument, "\(url.path) cannot be named")
+        }
+        do throws(Failure) {
+            let locator = try Locator(path: url.path, id: id)
+            opened = locator
+            return locator
+        } catch {
+            let kind: CairnError.Kind =
+                [.notFound, .unreadable].contains(error.code) ? .file : .invalidDocument
+            throw CairnError(kind, error.message)
+        }
+    }
+
+    private static let searchFields = [
+        "Address", "Neighborhood", "City", "Subregion", "Region", "Postal", "CountryCode",
+    ]
+
+    // MARK: Questions
+
+    func geocode(
+        _ search: [(name: String, value: String)], _ values: GeocodeParameters.Values
+    ) async throws -> [GeocodeResult] {
+        var fields: [String: String] = [:]
+        for (name, value) in search { fields[name.lowercased()] = value }
+        let line =
+            fields["singleline"]
+            ?? Self.searchFields.dropLast().compactMap { fields[$0.lowercased()] }
+            .joined(separator: ", ")
+        guard !line.isEmpty || fields["magickey"] != nil else {
+            throw CairnError(
+                .invalidArgument,
+                "the search values name none of " + Self.searchFields.joined(separator: ", "))
+        }
+        let country = values.countryCode.nonempty ?? fields["countrycode"]
+        let wanted = values.maxResults > 0 ? values.maxResults : Self.resultCount
+        var request = GeocodeRequest(
+            singleLine: line, countryCodes: Self.list(country),
+            maxLocations: min(wanted, Self.resultLimit),
+            searchExtent: try Self.extent(values.searchArea),
+            location: try Self.coordinate(values.preferredSearchLocation),
+            magicKey: fields["magickey"])
+        request.categories = values.categories.isEmpty ? nil : values.categories
+        request.language = values.outputLanguageCode.nonempty
+        request.minScore = values.minScore
+        if fields["singleline"] == nil {
+            request.fields = AddressFields(
+                address: fields["address"], neighborhood: fields["neighborhood"],
+                city: fields["city"], subregion: fields["subregion"], region: fields["region"],
+                postal: fields["postal"])
+        }
+        let locator = try self.locator()
+        let answer = try Self.answer { () throws(Failure) in try locator.geocode(request) }
+        return try answer.candidates.map { candidate in
+            try Self.result(
+                candidate, values.resultAttributeNames, values.outputSpatialReference)
+        }
+    }
+
+    func suggest(
+        _ text: String, _ values: SuggestParameters.Values
+    ) async throws -> [SuggestResult] {
+        var request = SuggestRequest(
+            text: text, countryCodes: Self.list(values.countryCode.nonempty),
+            maxSuggestions: values.maxResults > 0 ? min(values.maxResults, Self.resultLimit) : 5,
+            location: try Self.coordinate(values.preferredSearchLocation))
+        request.searchExtent = try Self.extent(values.searchArea)
+        request.categories = values.categories.isEmpty ? nil : values.categories
+        let locator = try self.locator()
+        let answer = try Self.answer { () throws(Failure) in try locator.suggest(request) }
+        return answer.suggestions.map { suggestion in
+            SuggestResult(
+                label: suggestion.text, isCollection: suggestion.isCollection,
+                magicKey: suggestion.magicKey, text: suggestion.text)
+        }
+    }
+
+    func reverse(
+        _ location: Point, _ values: ReverseGeocodeParameters.Values
+    ) async throws -> [GeocodeResult] {
+        guard let coordinate = try Self.coordinate(location) else { return [] }
+        var request = ReverseGeocodeRequest(
+            location: coordinate, maxDistanceMeters: max(0, values.maxDistance))
+        request.featureTypes = values.featureTypes.isEmpty ? nil : values.featureTypes
+        request.language = values.outputLanguageCode.nonempty
+        let locator = try self.locator()
+        let answer = try Self.answer { () throws(Failure) in try locator.reverse(request) }
+        let names = values.resultAttributeNames.isEmpty ? ["*"] : values.resultAttributeNames
+        return try [answer.candidate].compactMap { $0 }.map { candidate in
+            try Self.result(candidate, names, values.outputSpatialReference, location)
+        }
+    }
+
+    // MARK: Forms
+
+    private static func answer<Answer>(
+        _ ask: () throws(Failure) -> Answer
+    ) throws(CairnError) -> Answer {
+        do throws(Failure) { return try ask() } catch {
+            throw CairnError(.invalidArgument, error.message)
+        }
+    }
+
+    private static func list(_ text: String?) -> [String] {
+        (text ?? "").split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
+    }
+
+    /// On WGS 84; nil for none.
+    private static func coordinate(_ point: Point?) throws -> Coordinate? {
+        guard let point else { return nil }
+        let place = try degrees(point)
+        return Coordinate(x: place.x, y: place.y)
+    }
+
+    private static func extent(_ area: Cairn.Geometry?) throws -> Geometry::Envelope? {
+        guard let area else { return nil }
+        let sides = try degrees(area.extent)
+        return Geometry::Envelope(
+            minX: sides.xMin, minY: sides.yMin, maxX: sides.xMax, maxY: sides.yMax)
+    }
+
+    /// A geometry without a reference is on WGS 84.
+    private static func degrees<Shape: Cairn.Geometry>(_ shape: Shape) throws -> Shape {
+        guard shape.spatialReference != nil else { return shape }
+        return try GeometryEngine.project(shape, into: .wgs84)
+    }
+
+    private static func result(
+        _ candidate: Candidate, _ names: [String], _ reference: Cairn.SpatialReference?,
+        _ asked: Point? = nil
+    ) throws -> GeocodeResult {
+        func shown<Shape: Cairn.Geometry>(_ shape: Shape) throws -> Shape {
+            guard let reference else { return shape }
+            return try GeometryEngine.project(shape, into: reference)
+        }
+        let place = try shown(
+            Point(latitude: candidate.location.y, longitude: candidate.location.x))
+        let sides = candidate.extent
+        return GeocodeResult(
+            label: candidate.address, score: candidate.score, displayLocation: place,
+            inputLocation: asked, routeLocation: place,
+            extent: try shown(
+                Cairn.Envelope(
+                    xMin: sides.minX, yMin: sides.minY, xMax: sides.maxX, yMax: sides.maxY,
+                    spatialReference: .wgs84)),
+            attributes: attributes(of: candidate, names))
+    }
+
+    private static func attributes(
+        of candidate: Candidate, _ names: [String]
+    ) -> [String: any Sendable] {
+        let wanted = Set(names.map { $0.lowercased() })
+        var result: [String: any Sendable] = [:]
+        for entry in candidate.attributes.entries
+        where wanted.contains("*") || wanted.contains(entry.name.lowercased()) {
+            switch entry.value {
+            case .null: break
+            case .integer(let value): result[entry.name] = Int32(exactly: value) ?? value
+            case .real(let value): result[entry.name] = value
+            case .string(let value): result[entry.name] = value
+            case .date(let value):
+                result[entry.name] = Date(timeIntervalSince1970: Double(value) / 1_000)
+            }
+        }
+        return result
+    }
+}
+
+extension String {
+    fileprivate var nonempty: String? { isEmpty ? nil : self }
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+import Cairn
+import CairnTesting
+import Foundation
+import Testing
+
+@Suite struct MapTests {
+    private let server = StubServer()
+
+    init() {
+        server.on("/City/MapServer", json: Sample.mapService)
+        server.on("/Base/MapServer", json: Sample.tiledService)
+    }
+
+    private func image(_ name: String = "City") -> ArcGISMapImageLayer {
+        ArcGISMapImageLayer(url: server.url.appending(path: "\(name)/MapServer"))
+    }
+
+    @Test func `the basemap decides the reference, and it stays`() async throws {
+        let base = ArcGISTiledLayer(url: server.url.appending(path: "Base/MapServer"))
+        let map = Map(basemap: Basemap(baseLayer: base))
+        #expect(map.spatialReference == nil)
+        try await map.load()
+        #expect(map.spatialReference == .webMercator)
+        map.basemap = nil
+        #expect(map.spatialReference == .webMercator)
+    }
+
+    @Test func `a basemap that fails leaves the map blank until it is tried again`() async throws {
+        server.on("/Down/MapServer", .error(500, "out of order"))
+        let base = ArcGISTiledLayer(url: server.url.appending(path: "Down/MapServer"))
+        let basemap = Basemap(baseLayer: base)
+        basemap.name = "Ground"
+        let map = Map(basemap: basemap)
+        map.addOperationalLayer(image())
+        let error = await #expect(throws: CairnError.self) { try await map.load() }
+        #expect(error?.kind == .noSpatialReference)
+        #expect(error?.description.contains("its basemap 'Ground' failed") == true)
+        #expect(error?.description.contains("out of order") == true)
+        #expect(map.spatialReference == nil)
+        let view = MapViewProxy(map: map, size: CGSize(width: 100, height: 100))
+        await #expect(throws: CairnError.self) {
+            try await view.identifyLayers(screenPoint: CGPoint(x: 1, y: 1), tolerance: 0)
+        }
+        await #expect(throws: CairnError.self) { try await view.exportImage() }
+
+        // Taken away, the next layer decides.
+        map.basemap = nil
+        try await map.retryLoad()
+        #expect(map.spatialReference == .webMercator)
+    }
+
+    @Test func `a map without a basemap takes the first layer's reference`() async throws {
+        let map = Map()
+        map.addOperationalLayer(image())
+        try await map.load()
+        #expect(map.spatialReference == .webMercator)
+        map.removeAllOperationalLayers()
+        #expect(map.spatialReference == .webMercator)
+    }
+
+    @Test func `a layer that fails does not fail the map`() async throws {
+        let map = Map(basemapStyle: .arcGISTopographic)
+        let bad = image("Missing")
+        map.addOperationalLayers([bad, image()])
+        try await map.load()
+        #expect(map.spatialReference == .webMercator)
+        await #expect(throws: ServiceError.self) { try await bad.load() }
+    }
+
+    @Test func `layers lie bottom to top, and one layer is in one map once`() {
+        let map = Map()
+        let (first, second, third) = (image(), image(), image())
+        map.addOperationalLayers([first, second])
+        map.insertOperationalLayer(third, at: 0)
+        map.addOperationalLayer(first)
+        Map().addOperationalLayer(second)
+        #expect(
+            map.operationalLayers.map { ObjectIdentifier($0) }
+                == [third, first, second].map { ObjectIdentifier($0) })
+        map.removeOperationalLayer(first)
+        let other = Map()
+        other.addOperationalLayer(first)
+        #expect(other.operationalLayers.count == 1)
+    }
+
+    @Test func `a style of a basemap is an empty one in Web Mercator unless the app says more`()
+        async throws
+    {
+        let map = Map(basemapStyle: .arcGISImagery)
+        try await map.load()
+        #expect(map.spatialReference == .webMercator)
+        #expect(map.basemap?.baseLayers.isEmpty == true)
+    }
+
+    @Test func `a map goes through its document without loss`() async throws {
+        let map = Map(basemapStyle: .arcGISTopographic)
+        map.initialViewpoint = Viewpoint(latitude: 47.37, longitude: 8.54, scale: 5_000)
+        let image = image()
+        image.name = "the city"
+        image.opacity = 0.5
+        image.isVisible = false
+        let table = ServiceFeatureTable(url: server.url.appending(path: "City/FeatureServer/3"))
+        let features = FeatureLayer(featureTable: table)
+        features.definitionExpression = "floors > 3"
+        map.addOperationalLayers([image, features])
+        try await image.load()
+        image.mapImageSublayers[1].mapImageSublayers[0].isVisible = false
+        image.mapImageSublayers[0].definitionExpression = "name <> ''"
+        map.addBookmark(Bookmark(name: "home", viewpoint: map.initialViewpoint))
+
+        let back = try Map.fromJSON(map.toJSON())
+        #expect(back.basemap?.style == .arcGISTopographic)
+        #expect(back.initialViewpoint?.targetScale == 5_000)
+        #expect((back.initialViewpoint?.targetGeometry as? Point)?.y == 47.37)
+        #expect(back.operationalLayers.map(\.name) == ["the city", features.name])
+        let first = try #require(back.operationalLayers.first as? ArcGISMapImageLayer)
+        #expect(first.url == image.url && !first.isVisible && first.opacity == 0.5)
+        let second = try #require(back.operationalLayers.last as? FeatureLayer)
+        #expect(second.definitionExpression == "floors > 3")
+        #expect(back.bookmarks.map(\.name) == ["home"])
+        #expect(back.toJSON() == map.toJSON())
+        try await first.load()
+        #expect(back.toJSON() == map.toJSON())
+        #expect(!first.mapImageSublayers[1].mapImageSublayers[0].isVisible)
+        #expect(first.mapImageSublayers[0].definitionExpression == "name <> ''")
+        #expect(throws: CairnError.self) { try Map.fromJSON("[]") }
+        #expect(throws: CairnError.self) { try Map.fromJSON("{") }
+    }
+}

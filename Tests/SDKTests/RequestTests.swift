@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+import Cairn
+import CairnTesting
+import Foundation
+import Testing
+
+/// What servers do wrong, and what it becomes.
+@Suite struct RequestTests {
+    private let server = StubServer()
+    private var table: ServiceFeatureTable {
+        ServiceFeatureTable(url: server.url.appending(path: "City/FeatureServer/0"))
+    }
+
+    private static let half = #"{"name":"City","fi"#
+
+    @Test func `an error in an answer of status 200 is the server's`() async throws {
+        server.on(
+            "/City/FeatureServer/0",
+            .error(400, "bad request", details: ["'where' is no clause", "x"]))
+        let error = await #expect(throws: ServiceError.self) { try await table.load() }
+        #expect(error?.code == 400)
+        #expect(error?.details == ["'where' is no clause", "x"])
+        #expect(error?.url?.path.hasSuffix("City/FeatureServer/0") == true)
+        let bridged = try #require(error) as NSError
+        #expect(bridged.code == 400 && bridged.domain == "Cairn.ServiceError")
+        #expect(bridged.localizedDescription.contains("bad request"))
+    }
+
+    @Test(arguments: [
+        ("<html><body>Sign in</body></html>", "<html>"), ("", "nothing"), (half, "no whole JSON"),
+    ])
+    func `what is no JSON is an invalid answer`(_ text: String, _ found: String) async throws {
+        server.on("/City/FeatureServer/0", .bytes(Data(text.utf8), type: "text/html"))
+        let error = await #expect(throws: TransportError.self) { try await table.load() }
+        #expect(error?.kind == .invalidAnswer)
+        #expect(error?.description.contains(found) == true, "\(error?.description ?? "")")
+    }
+
+    @Test func `a status without JSON is an error with that code`() async throws {
+        server.on(
+            "/City/FeatureServer/0", .bytes(Data("no".utf8), type: "text/plain", status: 404))
+        let error = await #expect(throws: ServiceError.self) { try await table.load() }
+        #expect(error?.code == 404)
+    }
+
+    @Test func `an answer that breaks off is asked again, three times in all`() async throws {
+        server.on("/City/FeatureServer/0", StubAnswer.json(Sample.layer(0, "a")).cut(after: 20))
+        let error = await #expect(throws: TransportError.self) { try await table.load() }
+        #expect(error?.kind == .unreachable)
+        #expect(server.requests.count == 3)
+        server.on(
+            "/City/FeatureServer/0",
+            inTurn: [
+                .json("{}", status: 503), .unreachable, .json(Sample.layer(0, "a")),
+            ])
+        let later = table
+        try await later.load()
+        #expect(later.tableName == "a")
+    }
+
+    @Test func `an edit is sent once, and stays pending when its answer is lost`() async throws {
+        server.on("/City/FeatureServer/0", json: Sample.layer(0, "a"))
+        server.on("/City/FeatureServer/0/applyEdits", .unreachable)
+        let table = table
+        let feature = table.makeFeature(attributes: ["owner": "Ada"])
+        try await table.add(feature)
+        await #expect(throws: TransportError.self) { try await table.applyEdits() }
+        #expect(server.requests("/City/FeatureServer/0/applyEdits").count == 1)
+        #expect(table.hasLocalEdits)
+        server.on(
+            "/City/FeatureServer/0/applyEdits",
+            json: #"{"addResults":[{"objectId":12,"success":true}]}"#)
+        let results = try await table.applyEdits()
+        #expect(results.map(\.objectID) == [12])
+        #expect(feature.attributes["OBJECTID"] as? Int64 == 12)
+        #expect(!table.hasLocalEdits)
+    }
+
+    @Test func `a long question is a form, a short one is not`() async throws {
+        server.on("/City/FeatureServer/0", json: Sample.layer(0, "a"))
+        server.on("/City/FeatureServer/0/query", json: #"{"count":5}"#)
+        let parameters = QueryParameters()
+        parameters.whereClause = "owner = 'é & ü'"
+        #expect(try await table.queryFeatureCount(using: parameters) == 5)
+        #expect(server.requests.last?.method == "GET")
+        #expect(server.requests.last?.parameters["where"] == "owner = 'é & ü'")
+        parameters.whereClause =
+            "owner IN (" + (0..<500).map { "'n\($0)'" }.joined(separator: ",") + ")"
+        #expect(try await table.queryFeatureCount(using: parameters) == 5)
+        #expect(server.requests.last?.method == "POST")
+        #expect(server.requests.last?.parameters["where"] == parameters.whereClause)
+    }
+
+    @Test func `all pages of a query are read`() async throws {
+        server.on("/City/FeatureServer/0", json: Sample.layer(0, "a"))
+        server.on("/City/FeatureServer/0/query") { request in
+            let offset = Int(request.parameters["resultOffset"] ?? "0") ?? 0
+            let features = (offset..<min(offset + 2, 5)).map {
+                #"{"attributes":{"OBJECTID":\#($0)}}"#
+            }
+            return .json(
+                #"""
+                {"exceededTransferLimit":\#(offset + 2 < 5),"features":
+                [\#(features.joined(separator: ","))]}
+                """#)
+        }
+        let all = try await table.queryFeatures(using: QueryParameters())
+        #expect(all.features().map { $0.attributes["OBJECTID"] as? Int64 } == [0, 1, 2, 3, 4])
+        let few = QueryParameters()
+        few.maxFeatures = 3
+        #expect(try await table.queryFeatures(using: few).features().count == 3)
+    }
+
+    // MARK: Credentials
+
+    private final class Handler: ArcGISAuthenticationChallengeHandler {
+        let asked = StubGate()
+        let disposition: @Sendable () -> ArcGISAuthenticationChallenge.Disposition
+
+        init(_ disposition: @escaping @Sendable () -> ArcGISAuthenticationChallenge.Disposition) {
+            self.disposition = disposition
+            asked.open()
+        }
+
+        func handleArcGISAuthenticationChallenge(
+            _ challenge: ArcGISAuthenticationChallenge
+        ) async throws -> ArcGISAuthenticationChallenge.Disposition {
+            calls.withLock { $0 += 1 }
+            return disposition()
+        }
+
+        let calls = Counter()
+    }
+
+    final class Counter: @unchecked Sendable {
+        private let lock = NSLock()
+        private var count = 0
+        func withLock(_ body: (inout Int) -> Void) { lock.withLock { body(&count) } }
+        var value: Int { lock.withLock { count } }
+    }
+
+    @Test func `no token goes to another server after a redirection`() async throws {
+        let other = StubServer()
+        other.on("/taken", json: Sample.layer(0, "a"))
+        server.on("/City/FeatureServer/0", .redirect(to: "\(other.url)/taken?token=secret"))
+        let credential = TokenCredential(
+            url: server.url, tokenInfo: TokenInfo(accessToken: "secret", expirationDate: nil))
+        let table = table
+        table.credential = credential
+        try await table.load()
+        #expect(server.requests.first?.parameters["token"] == "secret")
+        #expect(other.requests.count == 1)
+        #expect(other.requests.allSatisfy { $0.parameters["token"] == nil })
+    }
+
+    @Test func `redirections in circles end with an error`() async throws {
+        server.on("/City/FeatureServer/0", .redirect(to: "\(server.url)/City/FeatureServer/0"))
+        let error = await #expect(throws: TransportError.self) { try await table.load() }
+        #expect(error?.kind == .redirection)
+        server.on("/City/FeatureServer/0", .redirect(to: "file:///etc/passwd"))
+        let other = await #expect(throws: TransportError.self) { try await table.retryLoad() }
+        #expect(other?.kind == .redirection)
+    }
+
+    @Test func `a storm of refusals is one challenge, and each request is sent again once`()
+        async throws
+    {
+        let description = Sample.layer(0, "a")
+        server.on("/City/FeatureServer/*") { request in
+            request.parameters["token"] == "good"
+                ? .json(description) : .error(499, "token required")
+        }
+        let url = server.url
+        let handler = Handler {
+            .continueWithCredential(
+                TokenCredential(
+                    url: url, tokenInfo: TokenInfo(accessToken: "good", expirationDate: nil)))
+        }
+        let manager = CairnEnvironment.authenticationManager
+        let before = manager.arcGISAuthenticationChallengeHandler
+        manager.arcGISAuthenticationChallengeHandler = handler
+        defer { manager.arcGISAuthenticationChallengeHandler = before }
+        let tables = (0..<20).map {
+            ServiceFeatureTable(url: url.appending(path: "City/FeatureServer/\($0)"))
+        }
+        await tables.load()
+        #expect(tables.allSatisfy { $0.loadStatus == .loaded })
+        #expect(handler.calls.value == 1)
+        #expect(server.requests.count <= 40)
+    }
+
+    @Test func `a cache of descriptions asks once for what several want`() async throws {
+        server.on("/City/FeatureServer/0", json: Sample.layer(0, "a"))
+        let tables = (0..<10).map { _ in table }
+        await tables.load()
+        #expect(tables.allSatisfy { $0.loadStatus == .loaded })
+        #expect(server.requests.count == 1)
+    }
+}

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+import Cairn
+import CairnTesting
+import Foundation
+import Testing
+
+/// Services that speak Esri's forms alone.
+@Suite struct RouteAndSyncTests {
+    private let server = StubServer()
+
+    init() {
+        CairnEnvironment.jobPolling = JobPolling(
+            first: .milliseconds(2), longest: .milliseconds(10))
+        server.on(
+            "/Roads/NAServer/Route",
+            json: #"""
+                {"layerName":"Route","directionsLanguage":"en","findBestSequence":false,
+                "preserveFirstStop":true,"defaultTravelMode":"1","supportedTravelModes":[
+                {"id":"2","name":"Walking","impedanceAttributeName":"WalkTime"},
+                {"id":"1","name":"Driving","impedanceAttributeName":"TravelTime"}]}
+                """#)
+        server.on(
+            "/Roads/NAServer/Route/solve",
+            json: #"""
+                {"routes":{"spatialReference":{"wkid":4326},"features":[{"attributes":{"Name":"A - B",
+                "Total_Meters":1234.5,"Total_Minutes":6.5},"geometry":{"paths":[[[8,47],[8.1,47.1]]]}}]},
+                "directions":[{"routeName":"A - B","summary":{"totalLength":1234.5,"totalTime":6.5},
+                "features":[{"attributes":{"text":"Turn left","length":100,"time":1,
+                "maneuverType":"esriDMTTurnLeft"}}]}],
+                "stops":{"features":[{"attributes":{"Name":"A"},"geometry":{"x":8,"y":47}},
+                {"attributes":{"Name":"B"},"geometry":{"x":8.1,"y":47.1}}]},
+                "messages":[{"type":50,"description":"one stop was moved"}]}
+                """#)
+    }
+
+    private var task: RouteTask {
+        RouteTask(url: server.url.appending(path: "Roads/NAServer/Route"))
+    }
+
+    @Test func `default parameters are the service's, an initialiser's are empty`() async throws {
+        let task = task
+        let parameters = try await task.makeDefaultParameters()
+        #expect(parameters.travelMode?.name == "Driving")
+        #expect(parameters.returnsDirections)
+        #expect(task.travelModes.map(\.name) == ["Walking", "Driving"])
+        let empty = RouteParameters()
+        #expect(empty.travelMode == nil && !empty.returnsDirections)
+    }
+
+    @Test func `a route has its line, steps, length and time`() async throws {
+        let task = task
+        let parameters = try await task.makeDefaultParameters()
+        parameters.returnsStops = true
+        let stops = [
+            Stop(point: Point(latitude: 47, longitude: 8)),
+            Stop(point: Point(latitude: 47.1, longitude: 8.1)),
+        ]
+        stops[0].name = "A"
+        parameters.setStops(stops)
+        let result = try await task.solveRoute(using: parameters)
+        let route = try #require(result.routes.first)
+        #expect(route.totalLength == 1234.5 && route.totalTime == 6.5)
+        #expect(route.geometry?.pathPoints.first?.count == 2)
+        #expect(route.directionManeuvers.map(\.text) == ["Turn left"])
+        #expect(route.stops.map(\.name) == ["A", "B"])
+        #expect(result.messages == ["one stop was moved"])
+        let asked = try #require(server.requests("/Roads/NAServer/Route/solve").last).parameters
+        #expect(asked["stops"]?.contains(#""Name":"A""#) == true)
+        #expect(asked["travelMode"]?.contains(#""id":"1""#) == true)
+        #expect(asked["returnDirections"] == "true" && asked["outSR"] == "4326")
+    }
+
+    @Test func `stops are two or more, all in one reference`() async throws {
+        let parameters = RouteParameters()
+        parameters.setStops([Stop(point: Point(latitude: 0, longitude: 0))])
+        await #expect(throws: CairnError.self) { try await task.solveRoute(using: parameters) }
+        parameters.setStops([
+            Stop(point: Point(latitude: 0, longitude: 0)),
+            Stop(point: Point(x: 0, y: 0, spatialReference: .webMercator)),
+        ])
+        await #expect(throws: CairnError.self) { try await task.solveRoute(using: parameters) }
+        #expect(server.requests("/Roads/NAServer/Route/solve").isEmpty)
+    }
+
+    // MARK: Geodatabases
+
+    @Test func `a geodatabase is made, synchronised and given back`() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        server.on(
+            "/City/FeatureServer",
+            json:
+                #"{"syncEnabled":true,"capabilities":"Query,Sync","layers":[{"id":3,"name":"a"}]}"#)
+        server.on(
+            "/City/FeatureServer/createReplica",
+            json: #"{"statusUrl":"\#(server.url)/City/FeatureServer/jobs/7"}"#)
+        server.on(
+            "/City/FeatureServer/jobs/7",
+            inTurn: [
+                .json(#"{"status":"ExportingData"}"#),
+                .json(
+                    #"{"status":"Completed","replicaID":"R1","resultUrl":"\#(server.url)/files/r.gpkg"}"#
+                ),
+            ])
+        server.on("/files/r.gpkg", .bytes(Data("data".utf8), type: "application/octet-stream"))
+        let task = GeodatabaseSyncTask(url: server.url.appending(path: "City/FeatureServer"))
+        let area = Envelope(xMin: 0, yMin: 0, xMax: 9, yMax: 9, spatialReference: .wgs84)
+        let parameters = try await task.makeDefaultGenerateGeodatabaseParameters(extent: area)
+        #expect(parameters.layerOptions.map(\.layerID) == [3])
+        let job = task.makeGenerateGeodatabaseJob(
+            parameters: parameters, downloadFileURL: folder.appending(path: "city.gpkg"))
+        job.start()
+        let geodatabase = try await job.output
+        #expect(geodatabase.syncID == "R1")
+        try await geodatabase.load()
+        // Another program finds the registration beside the file.
+        #expect(Geodatabase(fileURL: geodatabase.fileURL).syncID == "R1")
+        let asked = try #require(server.requests("/City/FeatureServer/createReplica").last)
+            .parameters
+        #expect(asked["layers"] == "3" && asked["async"] == "true" && asked["inSR"] == "4326")
+
+        server.on(
+            "/City/FeatureServer/synchronizeReplica",
+            json: #"{"statusUrl":"\#(server.url)/City/FeatureServer/jobs/8"}"#)
+        server.on(
+            "/City/FeatureServer/jobs/8",
+            json: #"""
+                {"status":"Completed","layerResults":[{"id":3,"editResults":[{"objectId":5,
+                "error":{"code":1,"description":"it was changed"}},{"objectId":6}]}]}
+                """#)
+        let sync = SyncGeodatabaseParameters()
+        sync.shouldRollbackOnFailure = true
+        let syncing = task.makeSyncGeodatabaseJob(parameters: sync, geodatabase: geodatabase)
+        syncing.start()
+        let results = try await syncing.output
+        #expect(results.map(\.layerID) == [3])
+        #expect(results[0].editResults.map(\.objectID) == [5])
+        let sent = try #require(
+            server.requests("/City/FeatureServer/synchronizeReplica").last
+        ).parameters
+        #expect(sent["replicaID"] == "R1" && sent["rollbackOnFailure"] == "true")
+        #expect(sent["syncDirection"] == "bidirectional")
+
+        server.on("/City/FeatureServer/unRegisterReplica", json: #"{"success":true}"#)
+        try await task.unregisterGeodatabase(geodatabase)
+        #expect(geodatabase.syncID == nil)
+        await #expect(throws: CairnError.self) {
+            try await task.unregisterGeodatabase(geodatabase)
+        }
+    }
+
+    @Test func `a service without a capability is named in the error`() async throws {
+        server.on("/City/FeatureServer", json: #"{"capabilities":"Query","layers":[]}"#)
+        server.on("/Base/MapServer", json: Sample.tiledService)
+        let sync = GeodatabaseSyncTask(url: server.url.appending(path: "City/FeatureServer"))
+        let error = await #expect(throws: CairnError.self) { try await sync.load() }
+        #expect(error?.kind == .unsupported)
+        #expect(error?.description.contains("synchronisation") == true)
+        let tiles = ExportTileCacheTask(url: server.url.appending(path: "Base/MapServer"))
+        let other = await #expect(throws: CairnError.self) { try await tiles.load() }
+        #expect(other?.description.contains("exportTiles") == true)
+        let layer = ArcGISMapImageLayer(url: server.url.appending(path: "City/MapServer"))
+        await #expect(throws: CairnError.self) {
+            for try await _ in layer.changes() {}
+        }
+    }
+
+    @Test func `a status URL on another server is not followed`() async throws {
+        server.on(
+            "/City/FeatureServer",
+            json: #"{"syncEnabled":true,"layers":[{"id":0,"name":"a"}]}"#)
+        server.on(
+            "/City/FeatureServer/createReplica",
+            json: #"{"statusUrl":"http://elsewhere.test/jobs/7"}"#)
+        let task = GeodatabaseSyncTask(url: server.url.appending(path: "City/FeatureServer"))
+        let job = task.makeGenerateGeodatabaseJob(
+            parameters: GenerateGeodatabaseParameters(),
+            downloadFileURL: FileManager.default.temporaryDirectory.appending(path: "never"))
+        job.start()
+        await #expect(throws: TransportError.self) { try await job.output }
+        #expect(job.status == .failed)
+    }
+
+    @Test func `a map is taken offline with the layers that can be, and says which cannot`()
+        async throws
+    {
+        let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        server.on("/City/FeatureServer/0", json: Sample.layer(0, "Places"))
+        server.on(
+            "/City/FeatureServer",
+            json: #"{"syncEnabled":true,"layers":[{"id":0,"name":"Places"}]}"#)
+        server.on(
+            "/City/FeatureServer/createReplica",
+            json: #"{"statusUrl":"\#(server.url)/City/FeatureServer/jobs/7"}"#)
+        server.on(
+            "/City/FeatureServer/jobs/7",
+            json: #"{"status":"Completed","replicaID":"R1","resultUrl":"\#(server.url)/files/r"}"#)
+        server.on("/files/r", .bytes(Data("data".utf8), type: "application/octet-stream"))
+        let map = Map(basemapStyle: .arcGISTopographic)
+        let table = ServiceFeatureTable(url: server.url.appending(path: "City/FeatureServer/0"))
+        let places = FeatureLayer(featureTable: table)
+        let tiles = WebTiledLayer(urlTemplate: "http://tiles.test/{level}/{col}/{row}.png")
+        tiles.name = "tiles"
+        map.addOperationalLayers([places, tiles])
+        let task = OfflineMapTask(onlineMap: map)
+        let parameters = try await task.makeDefaultGenerateOfflineMapParameters(
+            areaOfInterest: Envelope(xMin: 0, yMin: 0, xMax: 9, yMax: 9, spatialReference: .wgs84))
+        let capabilities = try await task.offlineMapCapabilities(parameters: parameters)
+        #expect(capabilities.layerErrors.keys.sorted() == [tiles.id])
+        let job = task.makeGenerateOfflineMapJob(
+            parameters: parameters, downloadDirectory: folder)
+        job.start()
+        let result = try await job.output
+        #expect(result.hasErrors && result.layerErrors.keys.sorted() == ["tiles"])
+        #expect(try String(contentsOf: folder.appending(path: "0.gpkg"), encoding: .utf8) == "data")
+        try await result.mobileMapPackage.load()
+        #expect(result.mobileMapPackage.maps.first?.operationalLayers.count == 2)
+    }
+}
