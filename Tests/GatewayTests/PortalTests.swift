@@ -255,6 +255,35 @@ import Testing
                 == "https://maps.example.org/arcgis/rest/services/City/FeatureServer")
     }
 
+    @Test func `an item has the times of its first and last change`() async throws {
+        let site = SimulatedSite(map: try Samples.map())
+        let id = try #require(ContentID(rawValue: String(repeating: "a", count: 64)))
+        let locator = LocatorPublished(name: "World", locator: id, placeCount: 1)
+        let streams: [StreamName] = [
+            .locator("World"), .map(try Samples.map().name), .locator("World"),
+            .map(try Samples.map().name), .locator("Other"),
+        ]
+        let events = try streams.enumerated().map { index, stream in
+            RecordedEvent(
+                globalPosition: Int64(index + 1), stream: stream, streamPosition: 0,
+                recordedAt: Timestamp(microseconds: Int64(index) * 1_000_000),
+                event: try locator.newEvent(id: .timeOrdered(), metadata: EventMetadata()))
+        }
+        site.change { $0.events = events }
+        let service = GatewayService(backend: site)
+        for (item, created, modified): (PortalItem, Int64, Int64) in [
+            (PortalItem(kind: .webMap, name: "City"), 1_000, 3_000),
+            (PortalItem(kind: .locator, name: "World"), 0, 2_000),
+        ] {
+            let tree = try await Self.tree(
+                service, Self.root + "/content/items/\(item.id(in: Self.site))?f=json")
+            #expect(tree["created"]?.whole == created, "\(item.kind)")
+            #expect(tree["modified"]?.whole == modified, "\(item.kind)")
+        }
+        let found = try await Self.tree(service, Self.root + "/search?f=json&q=type:Geocoding*")
+        #expect(found["results"]?.elements.map { $0["modified"]?.whole } == [2_000])
+    }
+
     @Test func `the data of a map's item is its web map, of a service nothing`() async throws {
         let data = try await Self.tree(Self.open(), Self.item + "/data?f=json")
         #expect(data["operationalLayers"]?.elements.map { $0["title"]?.text } == ["Base", "Group"])

@@ -257,10 +257,10 @@ final class SimulatedSite: GatewayBackend {
     }
 
     func events(
-        of map: MapName, after sequence: Int64, limit: Int
+        of stream: StreamName, after sequence: Int64, limit: Int
     ) async throws(Failure) -> ReadPage {
         let events = inner.withLock { inner in
-            inner.events.filter { $0.stream == .map(map) && $0.globalPosition > sequence }
+            inner.events.filter { $0.stream == stream && $0.globalPosition > sequence }
         }
         let page = Array(events.prefix(limit))
         return ReadPage(
@@ -268,6 +268,11 @@ final class SimulatedSite: GatewayBackend {
             through: page.count < events.count
                 ? page.last?.globalPosition ?? sequence : Self.present,
             head: Self.present)
+    }
+
+    func lastChanges() async throws(Failure) -> [StreamName: Int64] {
+        let events = inner.withLock { $0.events }
+        return Dictionary(events.map { ($0.stream, $0.globalPosition) }, uniquingKeysWith: max)
     }
 
     func position(of moment: AsOf, within limit: Duration) async throws(Failure) -> Int64 {

@@ -486,6 +486,26 @@ private func smallWorld() throws -> MapFixture {
         #expect(state.sequence == 6)
     }
 
+    @Test func `the last changes are those of the maps and the locators that there are`() throws {
+        var state = try smallWorld().state
+        let maps = state.lastChanges
+        #expect(maps.count == state.mapNames.count && maps[.map(MapFixture.world)] != nil)
+        let published = LocatorPublished(
+            name: "World", locator: MapFixture.content(1), placeCount: 1)
+        for position: Int64 in 0...1 {
+            try state.apply(
+                try record(
+                    published, stream: .locator("World"), position: position,
+                    global: position + 70))
+        }
+        #expect(state.lastChanges[.locator("World")] == 71)
+
+        try state.apply(
+            try record(
+                LocatorDeleted(name: "World"), stream: .locator("World"), position: 2, global: 80))
+        #expect(state.lastChanges == maps)
+    }
+
     @Test func `events of other categories only move the sequence`() throws {
         var state = try smallWorld().state
         let before = try #require(state.map(named: MapFixture.world))

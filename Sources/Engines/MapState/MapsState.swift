@@ -62,12 +62,15 @@ public struct MapsState: Hashable, Sendable {
     /// `position` becomes the new sequence; a lower one changes nothing.
     public mutating func advance(to position: Int64) { sequence = max(sequence, position) }
 
-    /// Global position of the last event of each map.
-    public var lastChanges: [MapName: Int64] {
-        Dictionary(
-            uniqueKeysWithValues: mapNames.compactMap { name in
-                live(name).map { (name, $0.lastChange) }
-            })
+    /// Global position of the last event of each map and each published locator, by its stream.
+    public var lastChanges: [StreamName: Int64] {
+        let maps = mapNames.compactMap { name in
+            live(name).map { (StreamName.map(name), $0.lastChange) }
+        }
+        let published = locatorNames.compactMap { name in
+            locators[name].map { (StreamName.locator(name), $0.sequence) }
+        }
+        return Dictionary(uniqueKeysWithValues: maps + published)
     }
 
     /// These maps with the locators of another state, for a reader with a subscription per

@@ -148,12 +148,14 @@ extension GatewayService {
             let extent = PortalEntry.extent(of: map, isShown: false)
             for kind in PortalItem.Kind.ofMaps {
                 var entry = entry(PortalItem(kind: kind, name: name.rawValue), map)
-                (entry.extent, entry.lastChange) = (extent, changes[name])
+                (entry.extent, entry.lastChange) = (extent, changes[.map(name)])
                 entries.append(entry)
             }
         }
         for name in locators where caller.may(.query, on: .locator(name)) {
-            entries.append(entry(PortalItem(kind: .locator, name: name), nil))
+            var entry = entry(PortalItem(kind: .locator, name: name), nil)
+            entry.lastChange = changes[.locator(name)]
+            entries.append(entry)
         }
         return entries
     }
@@ -166,12 +168,13 @@ extension GatewayService {
     }
 
     private func timed(_ entry: PortalEntry) async -> PortalEntry {
-        guard let map = entry.map?.name, let change = entry.lastChange else { return entry }
+        guard let change = entry.lastChange else { return entry }
         var timed = entry
+        let stream = entry.map.map { StreamName.map($0.name) } ?? .locator(entry.item.name)
         (timed.created, timed.modified) = await itemTimes.times(
-            of: map, lastChange: change
-        ) { [backend] name, after in
-            let page = try? await backend.events(of: name, after: after, limit: 1)
+            of: stream, lastChange: change
+        ) { [backend] stream, after in
+            let page = try? await backend.events(of: stream, after: after, limit: 1)
             return page?.events.first.map { $0.recordedAt.microseconds / 1_000 }
         }
         return timed
@@ -198,7 +201,11 @@ extension GatewayService {
                 call.caller.may(.query, on: $0.service) && $0.id(in: siteID) == wanted
             })
         else { throw inaccessible }
-        guard item.kind != .locator else { return (entry(item, nil), call.parameters) }
+        guard item.kind != .locator else {
+            var entry = entry(item, nil)
+            entry.lastChange = try await backend.lastChanges()[.locator(item.name)]
+            return (entry, call.parameters)
+        }
         let parameters = try await sighted(call.parameters, call.caller, on: item.name)
         guard
             let map = try await backend.map(
@@ -209,7 +216,7 @@ extension GatewayService {
         entry.extent = PortalEntry.extent(of: shown, isShown: true)
         // Of a past map it is not known.
         if try parameters.past() == nil {
-            entry.lastChange = try await backend.lastChanges()[map.name]
+            entry.lastChange = try await backend.lastChanges()[.map(map.name)]
         }
         return (entry, parameters)
     }

@@ -61,7 +61,7 @@ struct PortalEntry: Sendable {
     let map: MapDescription?
     /// Whether callers without a token may see it.
     let isPublic: Bool
-    /// Sequence number of the map's last change; nil where it is unknown.
+    /// Sequence number of the last change of map or locator; nil where it is unknown.
     var lastChange: Int64?
     var created: Int64?
     var modified: Int64?
@@ -141,9 +141,9 @@ struct PortalEntry: Sendable {
     }
 }
 
-/// When maps were made and last changed, by the sequence numbers of these changes.
+/// When maps and locators were made and last changed, by the sequence numbers of these changes.
 actor ItemTimes {
-    /// Maximum number of cached maps; beyond it the cache is emptied.
+    /// Maximum number of cached streams; beyond it the cache is emptied.
     static let bound = 10_000
 
     private struct Entry {
@@ -152,26 +152,26 @@ actor ItemTimes {
         var modified: Int64?
     }
 
-    private var entries: [MapName: Entry] = [:]
+    private var entries: [StreamName: Entry] = [:]
 
     /// In milliseconds since 1970; nil where the log does not answer.
     ///
     /// - Parameters:
     ///   - change: Sequence number of the last change.
-    ///   - time: The time of the first event of the map after a sequence number.
+    ///   - time: The time of the first event of the stream after a sequence number.
     func times(
-        of map: MapName, lastChange change: Int64,
-        _ time: @Sendable (MapName, Int64) async -> Int64?
+        of stream: StreamName, lastChange change: Int64,
+        _ time: @Sendable (StreamName, Int64) async -> Int64?
     ) async -> (created: Int64?, modified: Int64?) {
-        let known = entries[map]
+        let known = entries[stream]
         if let known, known.change == change, known.modified != nil {
             return (known.created, known.modified)
         }
         var created = known?.created
-        if created == nil { created = await time(map, 0) }
-        let modified = await time(map, change - 1)
+        if created == nil { created = await time(stream, 0) }
+        let modified = await time(stream, change - 1)
         if entries.count >= Self.bound { entries.removeAll() }
-        entries[map] = Entry(created: created, change: change, modified: modified)
+        entries[stream] = Entry(created: created, change: change, modified: modified)
         return (created, modified)
     }
 }

@@ -24,8 +24,8 @@ package protocol GatewayBackend: Sendable {
         named name: MapName, past: SeenPast?, minSequence: Int64?
     ) async throws(Failure) -> MapDescription?
 
-    /// Sequence number of the last change of each map.
-    func lastChanges() async throws(Failure) -> [MapName: Int64]
+    /// Sequence number of the last change of each map and each published locator, by its stream.
+    func lastChanges() async throws(Failure) -> [StreamName: Int64]
 
     /// Sequence number of the present map state; waits until the log has been read.
     func presentSequence() async throws(Failure) -> Int64
@@ -74,9 +74,9 @@ package protocol GatewayBackend: Sendable {
         of map: MapName, after sequence: Int64?, seesPast: Bool
     ) async throws(Failure) -> any GatewayChanges
 
-    /// One page of the events of a map after a sequence number, oldest first.
+    /// One page of the events of a stream after a sequence number, oldest first.
     func events(
-        of map: MapName, after sequence: Int64, limit: Int
+        of stream: StreamName, after sequence: Int64, limit: Int
     ) async throws(Failure) -> ReadPage
     /// The sequence number of a past moment.
     func position(of moment: AsOf, within limit: Duration) async throws(Failure) -> Int64
@@ -120,7 +120,7 @@ package struct GatewayHealth: Hashable, Sendable {
 
 extension GatewayBackend {
     /// None are known.
-    package func lastChanges() async throws(Failure) -> [MapName: Int64] { [:] }
+    package func lastChanges() async throws(Failure) -> [StreamName: Int64] { [:] }
 
     /// No jobs.
     package var jobs: (any GatewayJobs)? { nil }

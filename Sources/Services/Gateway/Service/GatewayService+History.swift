@@ -125,7 +125,7 @@ extension GatewayService {
     ) async throws(Failure) -> [RecordedEvent] {
         var (records, position) = ([RecordedEvent](), start)
         while position < last {
-            let page = try await backend.events(of: map, after: position, limit: 1_000)
+            let page = try await backend.events(of: .map(map), after: position, limit: 1_000)
             records += page.events.prefix { $0.globalPosition <= last }
             guard records.count <= HistoryResource.eventBound else {
                 throw Failure(

@@ -123,7 +123,7 @@ package final class SiteBackend: GatewayBackend {
     }
 
     /// The positions in the state that this gateway follows.
-    package func lastChanges() async throws(Failure) -> [MapName: Int64] {
+    package func lastChanges() async throws(Failure) -> [StreamName: Int64] {
         try await client.maps().lastChanges
     }
 
@@ -246,10 +246,10 @@ package final class SiteBackend: GatewayBackend {
 
     /// One page of the map's stream.
     package func events(
-        of map: MapName, after sequence: Int64, limit: Int
+        of stream: StreamName, after sequence: Int64, limit: Int
     ) async throws(Failure) -> ReadPage {
         try await LogReader(client).read(
-            ReadRequest(after: sequence, limit: limit, stream: .map(map)))
+            ReadRequest(after: sequence, limit: limit, stream: stream))
     }
 
     /// The position of the last event at or before the moment.
