@@ -95,10 +95,13 @@ extension GatewayService {
         ("/sharing/rest/community/self", "communitySelf"), ("/other", "unknown"),
         ("/arcgis/sharing/rest", "sharing"), ("/sharing/rest/info", "sharing"),
         ("/arcgis/sharing/rest/portals/self", "portal"),
+        ("/arcgis/sharing/rest/portals/self/settings", "portal"),
+        ("/arcgis/sharing/rest/community/groups", "communityGroups"),
         ("/arcgis/sharing/rest/community/users/cairn", "communityUser"),
         ("/arcgis/sharing/rest/search?q=City", "portalSearch"),
         ("/arcgis/sharing/rest/content/users/cairn", "userItems"),
         (PortalTests.item, "item"), (PortalTests.item + "/data", "itemData"),
+        (PortalTests.item + "/groups", "item"),
         (PortalTests.item + "/info/thumbnail", "itemThumbnail"),
         (services + "/City/Other", "unknown"),
         (services + "/City/MapServer", "map"),
@@ -180,7 +183,7 @@ extension GatewayService {
         "unknown",
         "ogc",
         "ogcCollections", "session", "sharing", "portal", "communityUser", "portalSearch",
-        "userItems", "item", "itemData", "itemThumbnail",
+        "userItems", "item", "itemData", "itemThumbnail", "communityGroups",
     ]
 
     @Test func `every row of the table is among the resources that are tried`() {

@@ -284,6 +284,35 @@ import Testing
         #expect(found["results"]?.elements.map { $0["modified"]?.whole } == [2_000])
     }
 
+    @Test func `the portal's settings name the extent of new maps`() async throws {
+        for name in ["self", Portal.id(of: Self.site)] {
+            let portal = try await Self.tree(Self.open(), Self.root + "/portals/\(name)?f=json")
+            let settings = try await Self.tree(
+                Self.open(), Self.root + "/portals/\(name)/settings?f=json")
+            let extent = try #require(settings["defaultExtent"])
+            #expect(extent["spatialReference"]?["latestWkid"]?.whole == 3_857)
+            #expect(extent["xmin"]?.number ?? 0 < -20_037_000)
+            #expect(extent["xmin"]?.number == portal["defaultExtent"]?["xmin"]?.number)
+        }
+        let other = try await Self.tree(Self.open(), Self.root + "/portals/0/settings?f=json")
+        #expect(other["error"]?["message"]?.text?.contains("inaccessible") == true)
+    }
+
+    @Test func `a site has no groups, and shares no item with one`() async throws {
+        let groups = try await Self.tree(
+            Self.open(), Self.root + "/community/groups?f=json&q=*&num=30&start=1")
+        #expect(groups["total"]?.whole == 0 && groups["nextStart"]?.whole == -1)
+        #expect(groups["num"]?.whole == 30 && groups["results"]?.elements.isEmpty == true)
+        let shared = try await Self.tree(Self.open(), Self.item + "/groups?f=json")
+        for kind in ["admin", "member", "other"] {
+            #expect(shared[kind]?.elements.isEmpty == true, "\(kind)")
+        }
+        let absent = try await Self.tree(
+            Self.open(),
+            Self.root + "/content/items/\(String(repeating: "0", count: 32))/groups?f=json")
+        #expect(absent["error"]?["message"]?.text == "Item does not exist or is inaccessible.")
+    }
+
     @Test func `the data of a map's item is its web map, of a service nothing`() async throws {
         let data = try await Self.tree(Self.open(), Self.item + "/data?f=json")
         #expect(data["operationalLayers"]?.elements.map { $0["title"]?.text } == ["Base", "Group"])

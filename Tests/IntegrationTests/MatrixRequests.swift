@@ -209,7 +209,13 @@ struct MatrixSubject: Sendable {
         case "communitySelf": return [MatrixRequest("/sharing/rest/community/self")]
         case "sharing":
             return ["", "/info"].map { MatrixRequest(Self.sharing + $0) }
-        case "portal": return [MatrixRequest(Self.sharing + "/portals/self")]
+        case "portal":
+            return ["", "/settings"].map { MatrixRequest(Self.sharing + "/portals/self" + $0) }
+        case "communityGroups":
+            return [
+                MatrixRequest(
+                    Self.sharing + "/community/groups", [("num", "100", "1"), ("start", "1", "2")])
+            ]
         case "communityUser":
             return ["cairn", "owner"].map { MatrixRequest(Self.sharing + "/community/users/" + $0) }
         case "portalSearch":
@@ -220,7 +226,8 @@ struct MatrixSubject: Sendable {
             return ["cairn", "owner"].map {
                 MatrixRequest(Self.sharing + "/content/users/" + $0, Self.itemPage)
             }
-        case "item": return items.map { MatrixRequest($0) }
+        case "item":
+            return items.flatMap { [MatrixRequest($0), MatrixRequest($0 + "/groups")] }
         case "itemData": return items.map { MatrixRequest($0 + "/data") }
         case "itemThumbnail": return items.map { MatrixRequest($0 + "/info/thumbnail") }
         case "map": return [MatrixRequest(mapServer)]

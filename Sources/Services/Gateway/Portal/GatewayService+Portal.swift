@@ -23,10 +23,8 @@ extension GatewayService {
 
     /// `portals/self`, or by the id.
     func portal(_ call: Call) async throws(Failure) -> GatewayResponse {
-        let (text, caller) = (call.captures.text, call.caller)
-        guard text.isEqualIgnoringCase("self") || text.lowercased() == portalID else {
-            throw Failure(.refused, "Portal does not exist or is inaccessible.")
-        }
+        try checkPortal(call)
+        let caller = call.caller
         let locators = try await backend.catalog().locators.filter {
             caller.may(.query, on: .locator($0))
         }
@@ -34,6 +32,20 @@ extension GatewayService {
             body: Portal.portal(
                 portalID, origin: call.request.origin, locators: locators, user: caller.user,
                 isOpen: access.snapshot.rules?.anonymous.isEmpty != true))
+    }
+
+    /// `portals/self/settings`.
+    func portalSettings(_ call: Call) async throws(Failure) -> GatewayResponse {
+        try checkPortal(call)
+        return GatewayResponse(body: Portal.settings())
+    }
+
+    /// Throws `Failure` (`refused`) unless the path names this portal.
+    private func checkPortal(_ call: Call) throws(Failure) {
+        let text = call.captures.text
+        guard text.isEqualIgnoringCase("self") || text.lowercased() == portalID else {
+            throw Failure(.refused, "Portal does not exist or is inaccessible.")
+        }
     }
 
     // MARK: Users
@@ -57,6 +69,21 @@ extension GatewayService {
             throw Failure(.refused, "User does not exist or is inaccessible.")
         }
         return name
+    }
+
+    /// `community/groups`: a site has no groups.
+    func searchGroups(_ call: Call) async throws(Failure) -> GatewayResponse {
+        let start = max(try call.parameters.integer(Known.itemStart), 1)
+        let count = min(try call.parameters.integer(Known.itemCount), Portal.pageBound)
+        var json = JSONWriter()
+        json.object { json in
+            json.member("total", 0)
+            json.member("start", start)
+            json.member("num", count)
+            json.member("nextStart", -1)
+            json.member("results", array: [String]()) { $0.string($1) }
+        }
+        return GatewayResponse(body: json.bytes)
     }
 
     // MARK: Lists of items
@@ -239,6 +266,19 @@ extension GatewayService {
             moment: try parameters.past() == nil ? nil : map.sequence,
             showsInside: parameters.showsInside)
         return GatewayResponse(body: writer.document(), sequence: map.sequence)
+    }
+
+    /// `content/items/{item}/groups`: the groups that an item is shared with, of which a site has
+    /// none.
+    func itemGroups(_ call: Call) async throws(Failure) -> GatewayResponse {
+        _ = try await named(call)
+        var json = JSONWriter()
+        json.object { json in
+            for kind in ["admin", "member", "other"] {
+                json.member(kind, array: [String]()) { $0.string($1) }
+            }
+        }
+        return GatewayResponse(body: json.bytes)
     }
 
     /// The size of a small picture, in pixels.

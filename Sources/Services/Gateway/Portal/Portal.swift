@@ -80,9 +80,7 @@ enum Portal {
                 json.member("baseMapLayers", array: [String]()) { $0.string($1) }
                 json.member("title", "")
             }
-            json.extent(
-                "defaultExtent",
-                MapExtents.world(in: .webMercator) ?? .empty, in: .webMercator)
+            writeExtent(to: &json)
             json.member("helperServices") { json in
                 json.member("geocode", array: locators) { json, name in
                     json.object { json in
@@ -105,6 +103,18 @@ enum Portal {
             json.json(self.user(user, portal: id))
         }
         return json.bytes
+    }
+
+    /// `portals/self/settings`: what new maps of clients show.
+    static func settings() -> [UInt8] {
+        var json = JSONWriter()
+        json.object(writeExtent)
+        return json.bytes
+    }
+
+    private static func writeExtent(to json: inout JSONWriter) {
+        json.extent(
+            "defaultExtent", MapExtents.world(in: .webMercator) ?? .empty, in: .webMercator)
     }
 
     /// A user, or the owner of all items.

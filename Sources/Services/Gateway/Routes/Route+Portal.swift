@@ -24,6 +24,15 @@ extension Route {
             label: "portal", "The site as a portal, and the caller.", requires: .filtered,
             handler: GatewayService.portal),
         Route(
+            "arcgis/sharing/rest/portals/{portal}/settings",
+            "sharing/rest/portals/{portal}/settings", label: "portal",
+            "The extent of new maps of clients.", requires: .filtered,
+            handler: GatewayService.portalSettings),
+        Route(
+            "arcgis/sharing/rest/community/groups", "sharing/rest/community/groups",
+            label: "communityGroups", "Groups, which a site does not have.", requires: .filtered,
+            asks: [Known.itemCount, Known.itemStart], handler: GatewayService.searchGroups),
+        Route(
             "arcgis/sharing/rest/community/users/{user}", "sharing/rest/community/users/{user}",
             label: "communityUser", "The caller, or the owner of all items.", requires: .filtered,
             handler: GatewayService.communityUser),
@@ -42,6 +51,10 @@ extension Route {
             "arcgis/\(item)/data", item + "/data", label: "itemData",
             "The web map document of a map; nothing for services.", requires: .filtered,
             asks: moment, handler: GatewayService.itemData),
+        Route(
+            "arcgis/\(item)/groups", item + "/groups", label: "item",
+            "The groups that an item is shared with, which a site does not have.",
+            requires: .filtered, asks: moment, handler: GatewayService.itemGroups),
         Route(
             "arcgis/\(item)/info/thumbnail", item + "/info/thumbnail",
             "arcgis/\(item)/info/thumbnail/thumbnail.png",
