@@ -446,13 +446,20 @@ let testTargets: [Target] = [
         ]),
 ]
 
-// The programs of `Examples`, each a package of its own there, built with the tests, which run
-// them.
-let exampleTargets: [Target] = [
-    .executableTarget(
-        name: "identify-offline", dependencies: ["CairnIdentify"],
-        path: "Examples/identify-offline/Sources", swiftSettings: settings)
-]
+// The programs of `Examples`, which are packages of their own there, built with the tests, which
+// run them.
+let exampleTargets: [Target] =
+    [
+        .executableTarget(
+            name: "identify-offline", dependencies: ["CairnIdentify"],
+            path: "Examples/identify-offline/Sources", swiftSettings: settings)
+    ]
+    + ["follow-a-job", "geocode-a-table", "identify-on-a-map", "terminal-map", "work-offline"].map {
+        name in
+        .executableTarget(
+            name: name, dependencies: ["Cairn"] + (name == "work-offline" ? ["CairnLocator"] : []),
+            path: "Examples/sdk/Sources/\(name)", swiftSettings: settings)
+    }
 
 // What keeps a site busy while `deploy/torture` breaks it.
 let tortureTargets: [Target] = [

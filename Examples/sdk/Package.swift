@@ -8,10 +8,11 @@ let package = Package(
     name: "sdk-examples",
     dependencies: [.package(name: "cairn", path: "../..")],
     targets: [
-        "identify-on-a-map", "geocode-a-table", "follow-a-job", "work-offline", "terminal-map",
-    ].map { name in
+        "identify-on-a-map": ["Cairn"], "geocode-a-table": ["Cairn"], "follow-a-job": ["Cairn"],
+        "work-offline": ["Cairn", "CairnLocator"], "terminal-map": ["Cairn"],
+    ].sorted { $0.key < $1.key }.map { name, products in
         .executableTarget(
-            name: name, dependencies: [.product(name: "Cairn", package: "cairn")],
+            name: name, dependencies: products.map { .product(name: $0, package: "cairn") },
             path: "Sources/\(name)")
     }
 )

@@ -220,6 +220,7 @@ import Testing
     @Test func `every file carries the licence line`() throws {
         for file in try sources + Repository.swiftFiles(below: "Tests")
             + Repository.swiftFiles(below: "Examples/identify-offline/Sources")
+            + Repository.swiftFiles(below: "Examples/sdk/Sources")
         {
             #expect(
                 file.text.hasPrefix(

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-internal import CairnModel
+public import CairnModel
 internal import Platform
 
 /// The definition of a layer's popups: Esri's `popupInfo`, kept as the text that was given.
-enum PopupDefinition {
+public enum PopupDefinition {
     /// Nesting of arrays and objects; answers nest it further.
     private static let depthLimit = 32
 
     /// Throws `tooLarge` beyond ``MapLimits/popupBytes``, and `invalidParameter` for a text that is
     /// no definition, or that names a field which the loaded layer lacks.
-    static func check(_ text: String, of node: LayerDescription) throws(Failure) {
+    public static func check(_ text: String, of node: LayerDescription) throws(Failure) {
         let bytes = Array(text.utf8)
         guard bytes.count <= MapLimits.popupBytes else {
             throw Failure(

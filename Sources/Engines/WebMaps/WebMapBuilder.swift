@@ -388,35 +388,28 @@ struct WebMapBuilder {
 
     // MARK: Popups
 
+    /// Keeps a popup: as the display field and the aliases where it shows every field by them, as
+    /// the popups without a definition do; as the layer's definition otherwise.
     private mutating func setPopup(
         of layer: inout LayerDescription, by popup: JSONTree, _ subject: String
     ) {
+        guard let field = Self.titleField(popup), layer.info?.popup == nil,
+            Self.showsEveryField(popup)
+        else { return setDefinition(ofPopup: popup, &layer, subject) }
         let fields = layer.properties?.fields ?? []
-        func field(_ name: String) -> Int? {
+        func index(_ name: String) -> Int? {
             fields.firstIndex { $0.name.lowercased() == name.lowercased() }
         }
-        if let title = popup["title"]?.text, !title.isEmpty {
-            let name = title.dropFirst().dropLast()
-            if title.first == "{", title.last == "}", !name.contains(where: { "{}".contains($0) }),
-                fields.isEmpty || field(String(name)) != nil
-            {
-                if String(name) != layer.shownField { layer.displayField = String(name) }
-            } else {
-                note("\(subject): the popup's title is not kept, expected one field in braces")
-            }
+        if !field.isEmpty, fields.isEmpty || index(field) != nil, field != layer.shownField {
+            layer.displayField = field
         }
         let names = layer.shownNames(of: fields)
-        var hidden: [String] = []
         for info in popup["fieldInfos"]?.elements ?? [] {
-            guard let name = info["fieldName"]?.text else { continue }
-            if info["visible"].map({ !$0.isTrue }) == true { hidden.append(name) }
-            noteOthers(
-                of: info, "\(subject): popup of field '\(name.prefix(80))'",
-                known: ["fieldName", "label", "visible", "isEditable"])
-            guard let label = info["label"]?.text, !label.allSatisfy(\.isWhitespace),
+            guard let name = info["fieldName"]?.text,
+                let label = info["label"]?.text, !label.allSatisfy(\.isWhitespace),
                 label.utf8.count <= MapLimits.layerNameBytes
             else { continue }
-            if let index = field(name) {
+            if let index = index(name) {
                 if names[index] != label, index > 0 {
                     layer.fieldAliases[fields[index].name] = label
                 }
@@ -426,18 +419,48 @@ struct WebMapBuilder {
                 note("\(subject): the layer has no field '\(name.prefix(80))' for its popup")
             }
         }
-        if !hidden.isEmpty {
-            note(
-                "\(subject): the popup shows every field, also "
-                    + hidden.prefix(20).map { "'\($0.prefix(80))'" }.joined(separator: ", "))
+    }
+
+    /// The one field in braces that a title is; empty for no title, nil for another text.
+    private static func titleField(_ popup: JSONTree) -> String? {
+        let title = popup["title"]?.text ?? ""
+        guard !title.isEmpty else { return "" }
+        let name = title.dropFirst().dropLast()
+        guard title.first == "{", title.last == "}", !name.contains(where: { "{}".contains($0) })
+        else { return nil }
+        return String(name)
+    }
+
+    /// Whether a popup is a list of all its fields, without formats, texts, charts or pictures.
+    private static func showsEveryField(_ popup: JSONTree) -> Bool {
+        func has(_ tree: JSONTree, only names: Set<String>) -> Bool {
+            tree.members.allSatisfy { names.contains($0.name) || $0.value.isEmpty }
         }
-        let elements = (popup["popupElements"]?.elements ?? []).filter {
-            !($0["type"]?.isText("fields") == true)
+        return has(popup, only: ["title", "fieldInfos", "popupElements", "showAttachments"])
+            && (popup["popupElements"]?.elements ?? []).allSatisfy {
+                $0["type"]?.isText("fields") == true && has($0, only: ["type"])
+            }
+            && (popup["fieldInfos"]?.elements ?? []).allSatisfy { info in
+                has(info, only: ["fieldName", "label", "visible", "isEditable"])
+                    && info["visible"].map(\.isTrue) ?? true
+            }
+    }
+
+    private mutating func setDefinition(
+        ofPopup popup: JSONTree, _ layer: inout LayerDescription, _ subject: String
+    ) {
+        guard layer.kind.source?.isPicture != true else {
+            return note("\(subject): the popup is not kept, it is a picture")
         }
-        if !elements.isEmpty { note("\(subject): the popup has fields alone") }
-        noteOthers(
-            of: popup, "\(subject): popup",
-            known: ["title", "fieldInfos", "popupElements", "showAttachments"])
+        let text = popup.jsonText
+        do throws(Failure) {
+            try PopupDefinition.check(text, of: layer)
+            var info = layer.info ?? LayerInfo()
+            info.popup = text
+            layer.info = info
+        } catch {
+            note("\(subject): the popup is not kept: \(error.message)")
+        }
     }
 }
 

@@ -144,8 +144,13 @@ public struct WebMapWriter: Sendable {
     }
 
     private func writePopup(of layer: LayerDescription, to json: inout JSONWriter) {
-        guard layer.isPopupEnabled else { return json.member("disablePopup", true) }
-        guard let fields = layer.properties?.fields, !fields.isEmpty else { return }
+        if !layer.isPopupEnabled { json.member("disablePopup", true) }
+        if let popup = layer.info?.popup {
+            json.key("popupInfo")
+            return json.json(popup.utf8)
+        }
+        guard layer.isPopupEnabled, let fields = layer.properties?.fields, !fields.isEmpty
+        else { return }
         json.member("popupInfo") { json in
             json.member("title", layer.shownField.map { "{\($0)}" } ?? "")
             let named = Array(zip(fields, layer.shownNames(of: fields)))

@@ -6,22 +6,29 @@ import Foundation
 
 /// A job that outlives its program: `begin SERVICES FILE COLUMN TICKET`, then `follow TICKET`.
 @main struct Main {
-    static func main() async throws {
+    static func main() async {
         let arguments = CommandLine.arguments
-        switch (arguments.dropFirst().first, arguments.count) {
-        case ("begin"?, 6):
-            guard let services = URL(string: arguments[2]) else { fallthrough }
-            try await begin(services, arguments[3], arguments[4], ticket: arguments[5])
-        case ("follow"?, 3): try await follow(ticket: arguments[2])
-        default:
-            print("usage: follow-a-job begin SERVICES FILE COLUMN TICKET | follow TICKET")
-            exit(64)
+        do {
+            switch (arguments.dropFirst().first, arguments.count) {
+            case ("begin"?, 6):
+                try await begin(arguments[2], arguments[3], arguments[4], ticket: arguments[5])
+            case ("follow"?, 3): try await follow(ticket: arguments[2])
+            default:
+                print("usage: follow-a-job begin SERVICES FILE COLUMN TICKET | follow TICKET")
+                exit(64)
+            }
+        } catch {
+            print("follow-a-job: \(error)")
+            exit(1)
         }
     }
 
     private static func begin(
-        _ services: URL, _ file: String, _ column: String, ticket: String
+        _ services: String, _ file: String, _ column: String, ticket: String
     ) async throws {
+        guard let services = URL(string: services) else {
+            throw CairnError(.invalidArgument, "'\(services)' is no URL")
+        }
         let task = GeoprocessingTask(url: services.appending(path: "Jobs/GPServer/BatchGeocode"))
         let parameters = try await task.makeDefaultParameters()
         parameters.setInputValue(GeoprocessingDataFile(url: URL(filePath: file)), forKey: "input")
@@ -29,7 +36,6 @@ import Foundation
         let job = task.makeJob(parameters: parameters)
         job.start()
         // Once the server has it, another process may go on from here.
-        for await status in job.$status where status.isEnded || !job.serverJobID.isEmpty { break }
         while job.serverJobID.isEmpty, !job.status.isEnded { try await job.checkStatus() }
         try job.toJSON().write(toFile: ticket, atomically: true, encoding: .utf8)
         print("job \(job.serverJobID) is in \(ticket)")

@@ -2,27 +2,42 @@
 // Part of Cairn.
 
 import Cairn
+import CairnLocator
 import Foundation
 
-/// A map's document kept in a file and opened without its server: `work-offline SERVICES MAP FILE`.
+/// A map's document kept in a file, and places found without a server:
+/// `work-offline keep SERVICES MAP FILE`, then `work-offline open FILE LOCATOR TEXT`.
 @main struct Main {
-    static func main() async throws {
+    static func main() async {
         let arguments = CommandLine.arguments
-        guard arguments.count == 4, let services = URL(string: arguments[1]) else {
-            print("usage: work-offline SERVICES MAP FILE")
-            exit(64)
+        do {
+            switch (arguments.dropFirst().first, arguments.count) {
+            case ("keep"?, 5):
+                guard let services = URL(string: arguments[2]) else {
+                    throw CairnError(.invalidArgument, "'\(arguments[2])' is no URL")
+                }
+                try await keep(
+                    services.appending(path: "\(arguments[3])/MapServer"),
+                    in: URL(filePath: arguments[4]))
+            case ("open"?, 5):
+                try await open(URL(filePath: arguments[2]), arguments[3], text: arguments[4])
+            default:
+                print("usage: work-offline keep SERVICES MAP FILE | open FILE LOCATOR TEXT")
+                exit(64)
+            }
+        } catch {
+            print("work-offline: \(error)")
+            exit(1)
         }
+    }
+
+    private static func keep(_ service: URL, in file: URL) async throws {
         let map = Map()
-        let layer = ArcGISMapImageLayer(
-            url: services.appending(path: "\(arguments[2])/MapServer"))
+        let layer = ArcGISMapImageLayer(url: service)
         map.addOperationalLayer(layer)
         try await map.load()
-        let file = URL(filePath: arguments[3])
+        try await layer.load()
         try map.toJSON().write(to: file, atomically: true, encoding: .utf8)
-
-        // Another day, without a connection: what is there, and what cannot be asked.
-        let kept = try Map.fromJSON(String(contentsOf: file, encoding: .utf8))
-        for layer in kept.operationalLayers { print("kept:", layer.name) }
         let capabilities = try await OfflineMapTask(onlineMap: map).offlineMapCapabilities(
             parameters: GenerateOfflineMapParameters(
                 areaOfInterest: layer.fullExtent ?? Point(latitude: 0, longitude: 0)))
@@ -30,6 +45,21 @@ import Foundation
             print(
                 layer.name + ":",
                 capabilities.layerErrors[layer.id].map { "\($0)" } ?? "can be taken")
+        }
+    }
+
+    /// Asks no server.
+    private static func open(_ file: URL, _ locator: String, text: String) async throws {
+        let map = try Map.fromJSON(String(contentsOf: file, encoding: .utf8))
+        for layer in map.operationalLayers { print("kept:", layer.name) }
+        guard let task = LocatorTask(name: locator) else {
+            throw CairnError(.file, "there is no locator file '\(locator)'")
+        }
+        let parameters = GeocodeParameters()
+        parameters.maxResults = 3
+        for place in try await task.geocode(forSearchText: text, using: parameters) {
+            let position = place.displayLocation.map { "\($0.x) \($0.y)" } ?? ""
+            print(place.label, position, separator: "  ")
         }
     }
 }

@@ -12,7 +12,7 @@ internal import Platform
 ///
 /// The basemap decides the map's spatial reference and first extent, without one the first layer;
 /// once decided it stays. A basemap that fails leaves the map blank: the reference is nil, and
-/// ``load()`` throws. A layer that fails does not fail the map.
+/// ``LoadableBase/load()`` throws. A layer that fails does not fail the map.
 public final class Map: LoadableBase, @unchecked Sendable {
     private struct State: Sendable {
         var basemap: Basemap?
@@ -196,9 +196,13 @@ public final class Map: LoadableBase, @unchecked Sendable {
                 "the map has no spatial reference: its basemap "
                     + "'\(basemap.name.isEmpty ? "basemap" : basemap.name)' failed: \(error)")
         }
+        let failed = operationalLayers.lazy.compactMap { layer in
+            layer.loadError.map { "; '\(layer.name)' failed: \($0)" }
+        }.first
         return CairnError(
             .noSpatialReference,
-            "the map has no spatial reference: it has neither a basemap nor a layer that loads")
+            "the map has no spatial reference: it has neither a basemap nor a layer that loads"
+                + (failed ?? ""))
     }
 
     // MARK: Loading

@@ -34,34 +34,6 @@ extension JSONTree {
         .object(members.compactMap { name, value in value.map { (name: name, value: $0) } })
     }
 
-    /// The JSON text.
-    var jsonText: String {
-        var writer = JSONWriter()
-        write(to: &writer)
-        return String(decoding: writer.bytes, as: UTF8.self)
-    }
-
-    private func write(to writer: inout JSONWriter) {
-        switch self {
-        case .null: writer.null()
-        case .bool(let flag): writer.bool(flag)
-        case .integer(let number): writer.integer(number)
-        case .real(let number): number.isFinite ? writer.number(number) : writer.null()
-        case .string(let text): writer.string(text)
-        case .array(let elements):
-            writer.openArray()
-            for element in elements { element.write(to: &writer) }
-            writer.closeArray()
-        case .object(let members):
-            writer.openObject()
-            for member in members {
-                writer.key(member.name)
-                member.value.write(to: &writer)
-            }
-            writer.closeObject()
-        }
-    }
-
     /// The value of an attribute; nil for null.
     ///
     /// Dates are milliseconds since 1970, as the REST writes them.

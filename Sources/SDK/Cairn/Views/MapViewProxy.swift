@@ -339,7 +339,10 @@ public final class MapViewProxy: Sendable {
     /// A PNG of what is shown: basemap, layers bottom to top, graphics above.
     ///
     /// A layer that fails is left out and logged. Throws where the map has no reference.
-    public func exportImage() async throws -> Data {
+    public func exportImage() async throws -> Data { Data(PNG.encode(try await exportRaster())) }
+
+    /// The pixels of ``exportImage()``.
+    public func exportRaster() async throws -> Raster {
         let frame = try await frame()
         let layers = map.drawnLayers.filter {
             $0.isVisible && $0.isVisible(atScale: frame.scale)
@@ -386,6 +389,6 @@ public final class MapViewProxy: Sendable {
         {
             canvas.draw(overlay)
         }
-        return canvas.png()
+        return canvas.raster
     }
 }

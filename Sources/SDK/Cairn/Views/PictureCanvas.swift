@@ -6,7 +6,7 @@ internal import Foundation
 /// Pictures and graphics laid over each other, in memory.
 struct PictureCanvas {
     private let frame: ViewFrame
-    private var raster: Raster
+    private(set) var raster: Raster
 
     init(_ frame: ViewFrame) {
         self.frame = frame
@@ -91,16 +91,16 @@ struct PictureCanvas {
             }
         }
     }
-
-    /// The picture.
-    func png() -> Data { Data(PNG.encode(raster)) }
 }
 
-/// Pixels of four bytes: red, green, blue, alpha, not multiplied.
-struct Raster {
-    let width: Int
-    let height: Int
-    var bytes: [UInt8]
+/// A picture as pixels of four bytes: red, green, blue, alpha, not multiplied; rows from the top.
+public struct Raster: Sendable {
+    /// Pixels of a row.
+    public let width: Int
+    /// Rows.
+    public let height: Int
+    /// The pixels, four bytes each, row after row.
+    public internal(set) var bytes: [UInt8]
 
     init(width: Int, height: Int) {
         self.width = width
@@ -108,7 +108,8 @@ struct Raster {
         bytes = [UInt8](repeating: 0, count: width * height * 4)
     }
 
-    func pixel(_ x: Int, _ y: Int) -> SymbolColor {
+    /// The color of a pixel, counted from the upper left; both numbers inside the picture.
+    public func pixel(_ x: Int, _ y: Int) -> SymbolColor {
         let place = (y * width + x) * 4
         return SymbolColor(
             red: bytes[place], green: bytes[place + 1], blue: bytes[place + 2],

@@ -51,6 +51,34 @@ public enum JSONTree: Sendable {
     /// Whether it is `true`.
     public var isTrue: Bool { if case .bool(true) = self { true } else { false } }
 
+    /// The JSON text, without spaces; a number that is not finite is null.
+    public var jsonText: String {
+        var writer = JSONWriter()
+        write(to: &writer)
+        return String(decoding: writer.bytes, as: UTF8.self)
+    }
+
+    private func write(to writer: inout JSONWriter) {
+        switch self {
+        case .null: writer.null()
+        case .bool(let flag): writer.bool(flag)
+        case .integer(let number): writer.integer(number)
+        case .real(let number): number.isFinite ? writer.number(number) : writer.null()
+        case .string(let text): writer.string(text)
+        case .array(let elements):
+            writer.openArray()
+            for element in elements { element.write(to: &writer) }
+            writer.closeArray()
+        case .object(let members):
+            writer.openObject()
+            for member in members {
+                writer.key(member.name)
+                member.value.write(to: &writer)
+            }
+            writer.closeObject()
+        }
+    }
+
     /// Reads a text; nil when it is no JSON, or nested more than 64 deep.
     public init?(_ bytes: [UInt8]) {
         guard let tree = try? JSONTree(bytes, .strict) else { return nil }
