@@ -153,6 +153,29 @@ import Testing
                 == .invalidParameter)
     }
 
+    @Test func `bookmarks are kept in order, and bad ones are refused`() throws {
+        var fixture = try fixture()
+        func bookmark(_ name: String, _ side: Double = 1) -> MapBookmark {
+            MapBookmark(name: name, extent: Envelope(minX: 0, minY: 0, maxX: side, maxY: side))
+        }
+        let bookmarks = [bookmark("b"), bookmark("a", 2)]
+        try fixture.run(.setMapProperties(MapProperties(bookmarks: bookmarks)))
+        #expect(try fixture.world.properties?.bookmarks == bookmarks)
+        let kept = try MapsState(pieces: fixture.state.pieces())
+        #expect(try kept.hash() == fixture.state.hash())
+        let bad: [[MapBookmark]] = [
+            [bookmark("")], [bookmark("a"), bookmark("a")], [bookmark("a", -1)],
+            [bookmark("a", .infinity)], [bookmark(String(repeating: "a", count: 256))],
+        ]
+        for bookmarks in bad {
+            let command = MapCommand.setMapProperties(MapProperties(bookmarks: bookmarks))
+            #expect(refusal(fixture, command) == .invalidParameter, "\(bookmarks)")
+        }
+        let many = (0...MapLimits.bookmarks).map { bookmark("\($0)") }
+        #expect(
+            refusal(fixture, .setMapProperties(MapProperties(bookmarks: many))) == .tooLarge)
+    }
+
     @Test func `popups of a layer are kept byte for byte, copied, and undone by themselves`()
         throws
     {

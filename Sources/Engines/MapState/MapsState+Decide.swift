@@ -14,6 +14,8 @@ public enum MapLimits {
     public static let groupDepth = 32
     /// Length of a layer name in UTF-8 bytes.
     public static let layerNameBytes = 255
+    /// Bookmarks of a map; their names are as long as those of layers.
+    public static let bookmarks = 256
     /// Field aliases of a layer.
     public static let aliases = 1_000
     /// Length of a definition expression in UTF-8 bytes.
@@ -266,8 +268,34 @@ struct MapDecision {
                 )
             }
         }
+        try checkBookmarks(properties.bookmarks ?? [])
         return properties == model.properties
             ? nil : .propertiesChanged(MapPropertiesChanged(properties: properties))
+    }
+
+    private func checkBookmarks(_ bookmarks: [MapBookmark]) throws(Failure) {
+        guard bookmarks.count <= MapLimits.bookmarks else {
+            throw Failure(
+                .tooLarge,
+                "\(bookmarks.count) bookmarks: expected at most \(MapLimits.bookmarks) in a map")
+        }
+        var names: Set<String> = []
+        for bookmark in bookmarks {
+            guard 1...MapLimits.layerNameBytes ~= bookmark.name.utf8.count,
+                names.insert(bookmark.name).inserted
+            else {
+                throw Failure(
+                    .invalidParameter,
+                    "bookmark '\(bookmark.name.prefix(80))': expected a name of 1 to "
+                        + "\(MapLimits.layerNameBytes) bytes that no other bookmark has")
+            }
+            guard bookmark.extent.isFinite, !bookmark.extent.isEmpty else {
+                throw Failure(
+                    .invalidParameter,
+                    "bookmark '\(bookmark.name.prefix(80))' at \(bookmark.extent): expected "
+                        + "finite xmin, ymin, xmax, ymax in rising order")
+            }
+        }
     }
 
     private func setInfo(_ layer: LayerID, _ info: LayerInfo?) throws(Failure) -> MapEvent? {

@@ -5,6 +5,7 @@ public import CairnModel
 internal import EsriForms
 public import FoundationEssentials
 internal import Geometry
+internal import MapState
 internal import Platform
 
 /// A web map document, read in two steps: which maps of the site its layers are of, and the new map
@@ -98,8 +99,8 @@ public struct WebMapReader: Sendable {
         builder.noteOthers(
             of: document, "the web map",
             known: [
-                "operationalLayers", "baseMap", "spatialReference", "initialState", "version",
-                "authoringApp", "authoringAppVersion", "cairn",
+                "operationalLayers", "baseMap", "spatialReference", "initialState", "bookmarks",
+                "version", "authoringApp", "authoringAppVersion", "cairn",
             ])
         if let base {
             builder.noteOthers(
@@ -158,7 +159,43 @@ public struct WebMapReader: Sendable {
                     "the viewpoint is not kept: expected an extent in the reference of the map")
             }
         }
+        properties.bookmarks = bookmarks(in: reference, &builder)
         return properties == MapProperties() ? nil : properties
+    }
+
+    /// Bookmarks with an extent in the reference of the map; others are listed.
+    private func bookmarks(
+        in reference: SpatialReference?, _ builder: inout WebMapBuilder
+    ) -> [MapBookmark]? {
+        var bookmarks: [MapBookmark] = []
+        for tree in document["bookmarks"]?.elements ?? [] {
+            let name = tree["name"]?.text ?? ""
+            let subject = "the bookmark '\(name.prefix(80))'"
+            let viewpoint = tree["viewpoint"]?["targetGeometry"]
+            let place = [tree["extent"], viewpoint].lazy.compactMap { $0 }.first { tree in
+                Envelope(tree) != nil
+            }
+            let own = place?["spatialReference"].flatMap(SpatialReference.init)
+            guard let extent = place.flatMap(Envelope.init), let reference,
+                own.map({ $0.isEquivalent(to: reference) }) ?? true
+            else {
+                builder.note(
+                    "\(subject) is not kept: expected an extent in the reference of the map")
+                continue
+            }
+            guard 1...MapLimits.layerNameBytes ~= name.utf8.count,
+                bookmarks.count < MapLimits.bookmarks,
+                !bookmarks.contains(where: { $0.name == name })
+            else {
+                builder.note(
+                    "\(subject) is not kept: expected at most \(MapLimits.bookmarks), each with "
+                        + "a name of its own")
+                continue
+            }
+            builder.noteOthers(of: tree, subject, known: ["name", "extent", "viewpoint"])
+            bookmarks.append(MapBookmark(name: name, extent: extent))
+        }
+        return bookmarks.isEmpty ? nil : bookmarks
     }
 }
 

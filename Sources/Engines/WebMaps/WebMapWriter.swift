@@ -62,7 +62,14 @@ public struct WebMapWriter: Sendable {
                     }
                 }
             }
-            json.member("bookmarks", array: [Int]()) { $0.integer(Int64($1)) }
+            let bookmarks = map.spatialReference == nil ? nil : map.properties?.bookmarks
+            json.member("bookmarks", array: bookmarks ?? []) { json, bookmark in
+                json.object { json in
+                    json.member("name", bookmark.name)
+                    guard let reference = map.spatialReference else { return }
+                    json.extent("extent", bookmark.extent, in: reference)
+                }
+            }
             json.member("authoringApp", WebMap.application)
             json.member("authoringAppVersion", Release.version)
             json.member("version", WebMap.version)

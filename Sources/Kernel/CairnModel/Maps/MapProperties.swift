@@ -16,17 +16,35 @@ public struct MapProperties: Hashable, Sendable, Codable {
     public var initialExtent: Envelope?
     /// The spatial reference of the map; nil for the basemap's.
     public var spatialReference: SpatialReference?
+    /// Places of the map by name, in the order that people chose; nil for none.
+    public var bookmarks: [MapBookmark]?
 
     /// Makes properties.
     public init(
         title: String? = nil, description: String? = nil, attribution: String? = nil,
-        initialExtent: Envelope? = nil, spatialReference: SpatialReference? = nil
+        initialExtent: Envelope? = nil, spatialReference: SpatialReference? = nil,
+        bookmarks: [MapBookmark]? = nil
     ) {
+        self.bookmarks = bookmarks
         self.title = title
         self.description = description
         self.attribution = attribution
         self.initialExtent = initialExtent
         self.spatialReference = spatialReference
+    }
+}
+
+/// A place of a map that has a name.
+public struct MapBookmark: Hashable, Sendable, Codable {
+    /// The name; of one map each once.
+    public var name: String
+    /// What is shown, in the map's spatial reference.
+    public var extent: Envelope
+
+    /// Makes a bookmark.
+    public init(name: String, extent: Envelope) {
+        self.name = name
+        self.extent = extent
     }
 }
 

@@ -72,6 +72,7 @@ public final class ArcGISMapImageLayer: Layer, @unchecked Sendable {
     public let url: URL
     private let sublayers = Guarded<[ArcGISSublayer]>([])
     private let moment = Guarded<ServiceMoment?>(nil)
+    private let least = Guarded<Int64?>(nil)
     private let token = Guarded<(any ArcGISCredential)?>(nil)
     /// What a web map says of the layers, which are not known before they are loaded.
     private let document = Guarded<JSON?>(nil)
@@ -164,6 +165,23 @@ public final class ArcGISMapImageLayer: Layer, @unchecked Sendable {
         set { moment.current = newValue }
     }
 
+    /// An event of the site's log that answers include, as the one that a change is; nil for
+    /// whatever the site knows.
+    ///
+    /// Only Cairn's services wait for it: with others identify and pictures throw ``CairnError``
+    /// (`unsupported`).
+    public var minSequence: Int64? {
+        get { least.current }
+        set { least.current = newValue }
+    }
+
+    private func addMoment(to question: inout Question) async throws {
+        asOf?.add(to: &question)
+        guard let minSequence else { return }
+        try await CairnService.require("minSequence", of: url)
+        question.set("minSequence", String(minSequence))
+    }
+
     // MARK: Identify
 
     override func identify(_ question: IdentifyQuestion) async throws -> IdentifyLayerResult? {
@@ -191,7 +209,7 @@ public final class ArcGISMapImageLayer: Layer, @unchecked Sendable {
                     ).jsonText,
             ])
         request.credential = credential
-        asOf?.add(to: &request)
+        try await addMoment(to: &request)
         let json = try await Requester.json(request)
         guard let list = json.member("results") else {
             throw TransportError(
@@ -281,7 +299,7 @@ public final class ArcGISMapImageLayer: Layer, @unchecked Sendable {
                     ).jsonText,
             ])
         request.credential = credential
-        asOf?.add(to: &request)
+        try await addMoment(to: &request)
         return LayerPicture(png: try await Requester.bytes(request).data, extent: area)
     }
 

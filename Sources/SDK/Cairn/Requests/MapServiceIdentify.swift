@@ -22,6 +22,11 @@ public struct MapServiceIdentifyQuestion: Sendable {
     public var returnsGeometry: Bool
     /// The reference of the extent and of results; nil for the extent's.
     public var spatialReference: SpatialReference?
+    /// An event of the site's log that the answer includes; nil for whatever the site knows.
+    ///
+    /// Only Cairn's services wait for it; others refuse the question as ``CairnError``
+    /// (`unsupported`).
+    public var minSequence: Int64?
 
     /// Makes a question.
     public init(
@@ -67,6 +72,9 @@ public enum MapServiceIdentify {
     ) async throws -> [MapServiceIdentifyResult] {
         let isLayer = Int(url.lastPathComponent) != nil
         let service = isLayer ? url.above : url
+        if question.minSequence != nil {
+            try await CairnService.require("minSequence", of: service)
+        }
         let reference = question.spatialReference ?? question.mapExtent.spatialReference
         var request = Question(service.below("identify"))
         request.parameters = parameters(question)
@@ -98,5 +106,6 @@ public enum MapServiceIdentify {
             ("imageDisplay", "\(question.width),\(question.height),\(question.dpi)"),
             ("returnGeometry", String(question.returnsGeometry)),
         ] + (reference.map { [("sr", $0.parameter)] } ?? [])
+            + (question.minSequence.map { [("minSequence", String($0))] } ?? [])
     }
 }

@@ -15,9 +15,9 @@ struct MapCommands: AsyncParsableCommand {
             """,
         subcommands: [
             MapList.self, MapShow.self, MapCreate.self, MapDelete.self, MapCopy.self,
-            MapRenameMap.self, MapSetProperties.self, MapDescribeLayer.self, MapAddGroup.self,
-            MapAddLayer.self,
-            MapMove.self, MapRemove.self, MapRename.self, MapVisibility.self, MapShowLayer.self,
+            MapRenameMap.self, MapSetProperties.self, MapSetBookmark.self, MapDescribeLayer.self,
+            MapAddGroup.self, MapAddLayer.self, MapMove.self, MapRemove.self, MapRename.self,
+            MapVisibility.self, MapShowLayer.self,
             MapHide.self, MapScale.self, MapDefinition.self, MapDisplayField.self, MapTime.self,
             MapDrawing.self, MapAlias.self, MapQueryable.self, MapPopups.self, MapPopup.self,
             MapEditable.self, MapRetry.self,

@@ -104,6 +104,45 @@ struct MapRenameMap: SiteCommand {
     }
 }
 
+struct MapSetBookmark: MapChange {
+    static let configuration = CommandConfiguration(
+        commandName: "bookmark", abstract: "Name a place of a map, or remove its name.",
+        discussion: "A new name comes behind the others; a known one keeps its place.")
+
+    @OptionGroup var common: CommonOptions
+    @Argument(help: "The map.", transform: Reading.mapName) var map: MapName
+    @Argument(help: "The bookmark's name.") var name: String
+    @Option(help: "What it shows, 'xmin,ymin,xmax,ymax' in the map's spatial reference.")
+    var extent: String?
+    @Flag(help: "Removes it.") var remove = false
+
+    func validate() throws {
+        guard (extent == nil) == remove else {
+            throw ValidationError("Give --extent or --remove.")
+        }
+    }
+
+    func command(on map: MapDescription) throws -> MapCommand {
+        var properties = map.properties ?? MapProperties()
+        var bookmarks = properties.bookmarks ?? []
+        let place = bookmarks.firstIndex { $0.name == name }
+        if let extent {
+            let box = try UsageFailure.reading { () throws(Failure) in
+                try GeometryText.envelope(extent, name: "--extent")
+            }
+            let bookmark = MapBookmark(name: name, extent: box)
+            if let place { bookmarks[place] = bookmark } else { bookmarks.append(bookmark) }
+        } else {
+            guard let place else {
+                throw Failure(.notFound, "the map '\(self.map)' has no bookmark '\(name)'")
+            }
+            bookmarks.remove(at: place)
+        }
+        properties.bookmarks = bookmarks.isEmpty ? nil : bookmarks
+        return .setMapProperties(properties)
+    }
+}
+
 struct MapSetProperties: MapChange {
     static let configuration = CommandConfiguration(
         commandName: "set-properties",

@@ -23,6 +23,9 @@ extension MapDescription {
             }
         }
         add(rootLayers, indent: "", depth: 0)
+        for bookmark in properties?.bookmarks ?? [] {
+            lines.append("bookmark '\(bookmark.name)' at \(bookmark.extent.displayText)")
+        }
         return lines
     }
 }

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+import Cairn
+import Foundation
+import TestKit
+import Testing
+
+/// What only a site has for apps: its items, its past, and its changes as they happen.
+@Suite(.serialized, .timeLimit(.minutes(3)), .processes) struct SDKSiteTests {
+    private func running() async throws -> (site: SmallSite, origin: URL) {
+        let site = try await SmallSite.imported()
+        let port = try Loopback.freePort()
+        try #require(try await site.run("up --detach --port \(port)").status == 0)
+        return (site, try #require(URL(string: "http://127.0.0.1:\(port)/arcgis")))
+    }
+
+    /// The sequence number of the event that a command made.
+    private func change(_ site: SmallSite, _ text: String) async throws -> Int64 {
+        let outcome = try await site.run(text + " --json")
+        let sequence = outcome.objects.compactMap { $0["sequence"] as? Int }.last
+        return Int64(try #require(sequence, "\(text): \(outcome)"))
+    }
+
+    private func question(_ least: Int64? = nil) -> MapServiceIdentifyQuestion {
+        var question = MapServiceIdentifyQuestion(
+            geometry: Point(latitude: 2, longitude: 2),
+            mapExtent: Envelope(xMin: 0, yMin: 0, xMax: 8, yMax: 4, spatialReference: .wgs84),
+            layers: "visible", tolerance: 2)
+        question.minSequence = least
+        return question
+    }
+
+    private func names(_ map: Map) async throws -> [String] {
+        let view = MapViewProxy(map: map, size: CGSize(width: 400, height: 200))
+        await view.setViewpoint(
+            Viewpoint(
+                boundingGeometry: Envelope(
+                    xMin: 0, yMin: 0, xMax: 8, yMax: 4, spatialReference: .wgs84)))
+        let place = try #require(view.screenPoint(fromLocation: Point(latitude: 2, longitude: 2)))
+        let found = try await view.identifyLayers(screenPoint: place, tolerance: 2)
+        return found.flatMap(\.sublayerResults).map(\.layerContent.name).sorted()
+    }
+
+    @Test func `a map of the site opens from its item, and its document is what the site has`()
+        async throws
+    {
+        guard Programs.areBuilt() else { return }
+        let (site, origin) = try await running()
+        defer { site.remove() }
+        let portal = Portal(url: origin)
+        try await portal.load()
+        let page = try await portal.findItems(query: #"type:"Web Map""#)
+        #expect(page.totalResultsCount == 1 && page.nextStart == -1)
+        let item = try #require(page.results.first)
+        #expect(item.title == "Small" && item.owner == "cairn")
+        #expect(try await item.fetchThumbnail().starts(with: [137, 80, 78, 71]))
+
+        let map = Map(item: item)
+        try await map.load()
+        #expect(map.operationalLayers.map(\.name).sorted() == ["points", "squares"])
+        let url = try #require(
+            URL(string: "\(origin.absoluteString)/home/item.html?id=\(item.id)"))
+        let again = try #require(Map(url: url))
+        try await again.load()
+        #expect(again.operationalLayers.map(\.name) == map.operationalLayers.map(\.name))
+        let copy = try Map.fromJSON(map.toJSON())
+        #expect(copy.operationalLayers.map(\.name) == map.operationalLayers.map(\.name))
+        let tables = map.operationalLayers.compactMap { $0 as? FeatureLayer }
+        var counts: [String: Int] = [:]
+        for layer in tables {
+            let table = try #require(layer.featureTable as? ServiceFeatureTable)
+            counts[layer.name] = try await table.queryFeatureCount(using: QueryParameters())
+        }
+        #expect(counts == ["points": 3, "squares": 2])
+    }
+
+    @Test func `a map as of a past event answers as it was then`() async throws {
+        guard Programs.areBuilt() else { return }
+        let (site, origin) = try await running()
+        defer { site.remove() }
+        let service = origin.appending(path: "rest/services/Small/MapServer")
+        let map = Map(spatialReference: .wgs84)
+        let layer = ArcGISMapImageLayer(url: service)
+        map.addOperationalLayer(layer)
+        #expect(try await names(map) == ["points", "squares"])
+        let hidden = try await change(site, "map visibility Small points off")
+
+        let present = Map(spatialReference: .wgs84)
+        let known = ArcGISMapImageLayer(url: service)
+        known.minSequence = hidden
+        present.addOperationalLayer(known)
+        #expect(try await names(present) == ["squares"])
+        #expect(try await names(map.at(sequence: hidden - 1)) == ["points", "squares"])
+        let found = try await MapServiceIdentify.ask(question(hidden), of: service)
+        #expect(found.map(\.layerName) == ["squares"])
+        let reason = try await MapServiceIdentify.explanation(of: question(hidden), at: service)
+        #expect(reason.contains("points"))
+    }
+
+    @Test func `changes of a map and of an answer arrive as they happen, each once`() async throws {
+        guard Programs.areBuilt() else { return }
+        let (site, origin) = try await running()
+        defer { site.remove() }
+        let service = origin.appending(path: "rest/services/Small/MapServer")
+        let layer = ArcGISMapImageLayer(url: service)
+        var answers = MapServiceIdentify.changes(of: question(), at: service).makeAsyncIterator()
+        let first = try #require(try await answers.next())
+        #expect(first.isComplete)
+        #expect(Set(first.layers.map(\.layerName)) == ["points", "squares"])
+        var changes = layer.changes(after: first.sequence).makeAsyncIterator()
+        let hidden = try await change(site, "map visibility Small points off")
+        let renamed = try await change(site, "map rename Small squares areas")
+
+        let seen = try #require(try await changes.next())
+        #expect(seen.sequence == hidden)
+        #expect(try await changes.next()?.sequence == renamed)
+        let difference = try #require(try await answers.next())
+        #expect(!difference.isComplete && difference.sequence == hidden)
+        #expect(difference.layers.map(\.layerName) == ["points"])
+        #expect(difference.layers.first?.removed.count == 1)
+    }
+}
