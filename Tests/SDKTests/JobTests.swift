@@ -118,7 +118,8 @@ import Testing
             return .json(
                 #"""
                 {"jobId":"j1","jobStatus":"\#(word)",
-                "subJobs":[{"jobId":"j2","taskName":"Part"},{"jobId":"j3"}],"messages":[]}
+                "subJobs":[{"jobId":"j2","taskName":"Part"},{"jobId":"j3"},
+                {"jobId":"j4","jobStatus":"esriJobSucceeded"}],"messages":[]}
                 """#)
         }
         isCancelled.open()
@@ -141,6 +142,9 @@ import Testing
         #expect(server.requests("/Jobs/GPServer/Part/jobs/j2/cancel").count == 1)
         #expect(server.requests("/Jobs/GPServer/Clip/jobs/j3/cancel").count == 1)
         #expect(server.requests(place + "/cancel").count == 1)
+        // The whole comes first, which a cancelled part would fail; a part that has ended is left.
+        let cancels = server.requests.map(\.path).filter { $0.hasSuffix("/cancel") }
+        #expect(cancels.first == place + "/cancel" && cancels.count == 3, "\(cancels)")
         #expect(job.progress.isCancelled)
     }
 
@@ -208,6 +212,136 @@ import Testing
         for await status in ended.$status where status.isEnded { break }
         #expect(ended.status == .succeeded)
         #expect(server.requests.count == count)
+    }
+
+    @Test func `no token of a file's URL is in the JSON of a job`() async throws {
+        server.on(
+            "/Jobs/GPServer/Clip/jobs/j1/results/out",
+            json: #"""
+                {"paramName":"out","dataType":"GPDataFile","value":{"url":
+                "http://files.test/a.zip?token=secret1&part=2"}}
+                """#)
+        server.on(
+            place,
+            Self.status(
+                "esriJobSucceeded", 100,
+                messages: ["made http://files.test/b?part=2&Token=secret2#end"]))
+        let parameters = try await task.makeDefaultParameters()
+        let address = try #require(URL(string: "https://other.test/in.csv?part=1&token=secret3"))
+        parameters.setInputValue(GeoprocessingDataFile(url: address), forKey: "file")
+        parameters.setInputValue(GeoprocessingString(value: "a?token=b"), forKey: "text")
+        let job = task.makeJob(parameters: parameters)
+        job.start()
+        _ = try await job.output
+        let sent = try #require(server.requests("/Jobs/GPServer/Clip/submitJob").first)
+        #expect(sent.parameters["file"]?.contains("token=secret3") == true)
+
+        let text = job.toJSON()
+        #expect(!text.contains("secret"))
+        // The rest stays, and so does text that is no URL.
+        for part in [
+            "http://files.test/a.zip?part=2", "http://files.test/b?part=2#end",
+            "https://other.test/in.csv?part=1", "a?token=b",
+        ] {
+            #expect(
+                text.contains(part) || text.replacing("\\/", with: "/").contains(part), "\(part)")
+        }
+        let again = try GeoprocessingJob.fromJSON(text)
+        again.start()
+        let file = try await again.output.outputs["out"] as? GeoprocessingDataFile
+        #expect(file?.url.absoluteString == "http://files.test/a.zip?part=2")
+    }
+
+    @Test func `what an answer brought is not brought again by a stream that is continued`()
+        async throws
+    {
+        let event: @Sendable (String, String, String) -> (name: String, id: String, data: String) =
+            { id, word, text in
+                let data = #"""
+                    {"jobStatus":"\#(word)","results":{"out":{"paramUrl":"results/out"}},
+                    "messages":[{"type":"esriJobMessageTypeInformative","description":"\#(text)"}]}
+                    """#
+                return ("job", id, data.split(separator: "\n").joined())
+            }
+        server.on(place + "/changes") { request in
+            request.headers["last-event-id"] == nil
+                ? .events([event("5", "esriJobExecuting", "one")], ends: false)
+                : .events([
+                    event("6", "esriJobExecuting", "two"), event("7", "esriJobSucceeded", "three"),
+                ])
+        }
+        server.on(place, Self.status("esriJobExecuting", 50, messages: ["one", "two"]))
+        let job = try await job()
+        job.start()
+        for await message in job.messages where message.text == "one" { break }
+        try await job.checkStatus()
+        #expect(job.allMessages.map(\.text) == ["one", "two"])
+        // Also in another process.
+        let again = try GeoprocessingJob.fromJSON(job.toJSON())
+        job.pause()
+        for each in [job, again] {
+            each.start()
+            _ = try await each.output
+            #expect(each.allMessages.map(\.text) == ["one", "two", "three"])
+        }
+    }
+
+    @Test func `a submission to a server that is away is made when it is back`() async throws {
+        server.on(
+            "/Jobs/GPServer/Clip/submitJob",
+            inTurn: [
+                .unreachable, .unreachable, .error(504, "the log is away"),
+                .json(#"{"jobId":"j1","jobStatus":"esriJobSubmitted"}"#),
+            ])
+        // Whether the server knows a repeated submission cannot be found out at first.
+        server.on(
+            "/arcgis/rest/info",
+            inTurn: [.unreachable, .unreachable, .unreachable, .json(#"{"owningSystem":"Cairn"}"#)])
+        server.on(place, Self.status("esriJobSucceeded", 100))
+        let job = try await job()
+        job.start()
+        _ = try await job.output
+        let sent = server.requests("/Jobs/GPServer/Clip/submitJob")
+        #expect(sent.count == 4)
+        #expect(Set(sent.map { $0.parameters["clientId"] }).count == 1)
+    }
+
+    @Test func `a job that is paused and started while it is submitted is submitted once`()
+        async throws
+    {
+        let gate = StubGate()
+        server.on(
+            "/Jobs/GPServer/Clip/submitJob",
+            StubAnswer.json(#"{"jobId":"j1","jobStatus":"esriJobSubmitted"}"#).held(by: gate))
+        server.on(place, Self.status("esriJobSucceeded", 100))
+        let job = try await job()
+        job.start()
+        await gate.arrived()
+        job.pause()
+        job.start()
+        gate.open()
+        _ = try await job.output
+        #expect(server.requests("/Jobs/GPServer/Clip/submitJob").count == 1)
+    }
+
+    @Test func `a job that is cancelled while it is submitted is cancelled on the server`()
+        async throws
+    {
+        let gate = StubGate()
+        server.on(
+            "/Jobs/GPServer/Clip/submitJob",
+            StubAnswer.json(#"{"jobId":"j1","jobStatus":"esriJobSubmitted"}"#).held(by: gate))
+        server.on(place, Self.status("esriJobCancelled"))
+        server.on(place + "/cancel", json: "{}")
+        let job = try await job()
+        job.start()
+        await gate.arrived()
+        let cancelling = Task { await job.cancel() }
+        for await status in job.$status where status == .canceling { break }
+        gate.open()
+        #expect(await cancelling.value)
+        #expect(server.requests(place + "/cancel").count == 1)
+        #expect(job.serverJobID == "j1")
     }
 
     @Test func `job JSON of another kind, version or scheme is refused by name`() async throws {

@@ -39,6 +39,8 @@ public class Job: @unchecked Sendable {
         var number = 0
         var task: Task<Void, Never>?
         var canceling: Task<Bool, Never>?
+        /// The submission under way; whatever happens to the attempt, there is one.
+        var submission: Task<Void, any Error>?
         /// Calls of the progress that the job made itself, and whose handlers are still to come.
         var own: [ProgressCall: Int] = [:]
     }
@@ -177,10 +179,10 @@ public class Job: @unchecked Sendable {
             if let canceling = run.canceling { return canceling }
             let before = status
             run.number += 1
-            let (number, following) = (run.number, run.task)
+            let (number, following, submission) = (run.number, run.task, run.submission)
             run.task = nil
             status = .canceling
-            let task = Task { await self.performCancel(number, following, before) }
+            let task = Task { await self.performCancel(number, following, submission, before) }
             run.canceling = task
             return task
         }
@@ -190,14 +192,12 @@ public class Job: @unchecked Sendable {
     }
 
     private func performCancel(
-        _ number: Int, _ following: Task<Void, Never>?, _ before: Status
+        _ number: Int, _ following: Task<Void, Never>?, _ submission: Task<Void, any Error>?,
+        _ before: Status
     ) async -> Bool {
-        // A submission under way is waited for: its answer names the job that is to be cancelled.
-        if ticket.current.isSubmitting {
-            await following?.value
-        } else {
-            following?.cancel()
-        }
+        following?.cancel()
+        // Its answer names the job that is to be cancelled.
+        _ = await submission?.result
         do {
             let ticket = ticket.current
             if ticket.serverJobID != nil {
@@ -283,7 +283,7 @@ public class Job: @unchecked Sendable {
             }
         }
         guard ticket.serverJobID != nil else {
-            try await submit()
+            try await submit(number)
             patience.noteSuccess()
             return nil
         }
@@ -310,52 +310,63 @@ public class Job: @unchecked Sendable {
         }
     }
 
-    private func submit() async throws {
-        let wasSent = ticket.withLock { ticket -> Bool in
-            defer { ticket.isSubmitting = true }
-            return ticket.wasSent
+    /// Submits the job, or waits for the submission that an earlier attempt began.
+    ///
+    /// Not cancelled with the waiting: the server may take the job.
+    private func submit(_ number: Int) async throws {
+        let submission = run.withLock { run -> Task<Void, any Error>? in
+            guard run.number == number else { return nil }
+            if let submission = run.submission { return submission }
+            let submission = Task { try await self.performSubmission() }
+            run.submission = submission
+            return submission
         }
-        defer { ticket.withLock { $0.isSubmitting = false } }
-        let isSafe = wasSent ? await work.isSubmittedOnce(ticket.current) : true
+        try await submission?.value
+    }
+
+    private func performSubmission() async throws {
+        defer { run.withLock { $0.submission = nil } }
+        let isSafe = ticket.current.wasSent ? try await work.isSubmittedOnce(ticket.current) : true
         guard isSafe else {
             throw CairnError(
                 .jobFailed,
                 "the answer to the submission was lost, and the server cannot say whether it took "
                     + "the job")
         }
-        // Not cancelled with the waiting: the server may take the job.
-        let (work, ticket) = (work, ticket)
-        let id = try await Task {
-            let prepared = try await work.prepare(ticket.current)
-            ticket.withLock { ticket in
-                ticket.prepared = prepared
-                ticket.wasSent = true
-            }
-            do {
-                return try await work.submit(ticket.current)
-            } catch let error as TransportError where error.isOfNetwork {
-                throw error
-            } catch {
-                ticket.withLock { $0.wasSent = false }
-                throw error
-            }
-        }.value
-        ticket.withLock { $0.serverJobID = id }
+        let prepared = try await work.prepare(ticket.current)
+        ticket.withLock { ticket in
+            ticket.prepared = prepared
+            ticket.wasSent = true
+        }
+        do {
+            let id = try await work.submit(ticket.current)
+            ticket.withLock { $0.serverJobID = id }
+        } catch let error as TransportError where error.isOfNetwork {
+            throw error
+        } catch let error as ServiceError where [502, 504].contains(error.code) {
+            // A proxy that lost the server's answer.
+            throw error
+        } catch {
+            ticket.withLock { $0.wasSent = false }
+            throw error
+        }
     }
 
     /// Takes what the server said.
     private func take(_ answer: JobAnswer) {
-        let fresh = ticket.withLock { ticket -> [JobMessage] in
-            let known = ticket.messages.count - ticket.ownMessageCount
-            let skipped = max(0, known - answer.firstMessage)
+        // Under one lock, so that messages stay in order and the progress never falls.
+        ticket.withLock { ticket in
+            let skipped = max(0, ticket.serverMessageCount - answer.firstMessage)
             let fresh = answer.messages.dropFirst(skipped)
             ticket.messages += fresh.map { JobTicket.Message($0) }
-            if let id = answer.eventID { ticket.lastEventID = id }
+            if let id = answer.eventID {
+                ticket.lastEventID = id
+                ticket.lastEventMessageCount = answer.firstMessage + answer.messages.count
+            }
             ticket.percent = max(ticket.percent, min(99, answer.percent ?? 0))
-            return Array(fresh)
+            said.append(Array(fresh))
+            setProgress(ticket.percent)
         }
-        said.append(fresh)
-        setProgress(ticket.current.percent)
     }
 
     private func say(_ text: String, _ severity: JobMessage.Severity) {
@@ -365,8 +376,8 @@ public class Job: @unchecked Sendable {
         ticket.withLock { ticket in
             ticket.messages.append(JobTicket.Message(message))
             ticket.ownMessageCount += 1
+            said.append([message])
         }
-        said.append([message])
     }
 
     private func setProgress(_ percent: Int) {
@@ -387,10 +398,10 @@ public class Job: @unchecked Sendable {
             case .success(let answer):
                 ticket.ended = .succeeded(answer)
                 ticket.percent = 100
+                setProgress(100)
             case .failure(let error): ticket.ended = .failed(JobTicket.Failure(error))
             }
         }
-        if case .success = result { setProgress(100) }
         ending.set(result)
         switch result {
         case .success: status = .succeeded

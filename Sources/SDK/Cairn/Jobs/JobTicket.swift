@@ -67,13 +67,18 @@ struct JobTicket: Sendable {
     var clientID = UUID().uuidString.lowercased()
     var serverJobID: String?
     var wasSent = false
-    var isSubmitting = false
     var messages: [Message] = []
     /// How many of them the SDK said itself.
     var ownMessageCount = 0
     var lastEventID: String?
+    /// How many of the server's messages had come with that event and those before it; an answer
+    /// to a question may have brought more.
+    var lastEventMessageCount = 0
     var percent = 0
     var ended: Ending?
+
+    /// How many of ``messages`` are the server's.
+    var serverMessageCount: Int { messages.count - ownMessageCount }
 
     init(
         kind: String, url: URL, parameters: [(name: String, value: String)] = [],
@@ -119,6 +124,8 @@ struct JobTicket: Sendable {
         messages = (json["messages"]?.elements ?? []).compactMap { Message($0) }
         ownMessageCount = min(max(json["ownMessageCount"]?.int ?? 0, 0), messages.count)
         lastEventID = json.text("lastEventID")
+        lastEventMessageCount = max(
+            json["lastEventMessageCount"]?.int ?? (lastEventID == nil ? 0 : serverMessageCount), 0)
         percent = min(max(json["percent"]?.int ?? 0, 0), 100)
         if let answer = json.member("output") {
             ended = .succeeded(answer)
@@ -153,8 +160,46 @@ struct JobTicket: Sendable {
             "serverJobID": serverJobID.map { .string($0) }, "wasSent": .bool(wasSent),
             "messages": .array(messages.map(\.json)),
             "ownMessageCount": .integer(Int64(ownMessageCount)),
-            "lastEventID": lastEventID.map { .string($0) }, "percent": .integer(Int64(percent)),
-            "output": output, "error": error,
-        ])
+            "lastEventID": lastEventID.map { .string($0) },
+            "lastEventMessageCount": .integer(Int64(lastEventMessageCount)),
+            "percent": .integer(Int64(percent)), "output": output, "error": error,
+        ]).withoutTokens
+    }
+}
+
+extension JSONTree {
+    /// The value without the parameter `token` of the URLs in its texts, also where a text is JSON.
+    fileprivate var withoutTokens: JSONTree {
+        switch self {
+        case .string(let text): .string(text.withoutTokens)
+        case .array(let elements): .array(elements.map(\.withoutTokens))
+        case .object(let members): .object(members.map { ($0.name, $0.value.withoutTokens) })
+        default: self
+        }
+    }
+}
+
+extension String {
+    private static let endsOfParameter: Set<Character> = ["&", "#", "\"", "'", "<", ">", " ", "\\"]
+
+    fileprivate var withoutTokens: String {
+        guard contains("://") else { return self }
+        var kept = ""
+        var rest = self[...]
+        while let mark = rest.firstIndex(where: { $0 == "?" || $0 == "&" }) {
+            let name = rest[rest.index(after: mark)...]
+            guard name.prefix(6).lowercased() == "token=" else {
+                kept += rest[...mark]
+                rest = name
+                continue
+            }
+            let isFirst = rest[mark] == "?"
+            kept += rest[..<mark]
+            let end = name.firstIndex { Self.endsOfParameter.contains($0) } ?? name.endIndex
+            rest = name[end...]
+            // What follows the first parameter becomes the first.
+            if isFirst, rest.first == "&" { rest = Substring("?" + rest.dropFirst()) }
+        }
+        return kept + rest
     }
 }

@@ -31,8 +31,9 @@ protocol JobWork: Sendable {
     func prepare(_ ticket: JobTicket) async throws -> [(name: String, value: String)]
     /// Submits the job; the server's id of it.
     func submit(_ ticket: JobTicket) async throws -> String
-    /// Whether a submission that is sent again runs once.
-    func isSubmittedOnce(_ ticket: JobTicket) async -> Bool
+    /// Whether a submission that is sent again runs once; throws where that cannot be found out
+    /// now.
+    func isSubmittedOnce(_ ticket: JobTicket) async throws -> Bool
     /// Asks how far it is, now.
     func poll(_ ticket: JobTicket) async throws -> JobAnswer
     /// Waits for something new; hands over what comes before the last.
@@ -49,7 +50,7 @@ protocol JobWork: Sendable {
 
 extension JobWork {
     func prepare(_ ticket: JobTicket) async throws -> [(name: String, value: String)] { [] }
-    func isSubmittedOnce(_ ticket: JobTicket) async -> Bool { false }
+    func isSubmittedOnce(_ ticket: JobTicket) async throws -> Bool { false }
 }
 
 /// Fetches what a job made: its ticket, the server's last answer, and where sentences go.
@@ -81,8 +82,13 @@ struct GeoprocessingWork: JobWork {
         return id
     }
 
-    func isSubmittedOnce(_ ticket: JobTicket) async -> Bool {
-        (try? await CairnService.require("an id of the client's", of: ticket.url)) != nil
+    func isSubmittedOnce(_ ticket: JobTicket) async throws -> Bool {
+        do {
+            try await CairnService.require("an id of the client's", of: ticket.url)
+            return true
+        } catch is CairnError {
+            return false
+        }
     }
 
     private func place(_ ticket: JobTicket) -> URL {
@@ -96,17 +102,27 @@ struct GeoprocessingWork: JobWork {
     }
 
     func cancel(_ ticket: JobTicket) async throws {
+        // The whole first: a part that is cancelled before it fails the whole.
+        var question = Question(place(ticket).below("cancel"))
+        question.isPost = true
+        _ = try await Requester.json(question)
         let status = try await Requester.json(Question(place(ticket)))
         for part in status["subJobs"]?.elements ?? [] {
-            guard let id = part.text("jobId") else { continue }
+            guard let id = part.text("jobId"),
+                !Self.isEndedOrEnding(part.text("jobStatus") ?? "")
+            else { continue }
             let task = part.text("taskName").map { ticket.url.above.below($0) } ?? ticket.url
             var question = Question(task.below("jobs/\(id)/cancel"))
             question.isPost = true
             _ = try await Requester.json(question)
         }
-        var question = Question(place(ticket).below("cancel"))
-        question.isPost = true
-        _ = try await Requester.json(question)
+    }
+
+    private static func isEndedOrEnding(_ word: String) -> Bool {
+        [
+            "esriJobSucceeded", "esriJobFailed", "esriJobTimedOut", "esriJobCancelling",
+            "esriJobCancelled", "esriJobDeleting", "esriJobDeleted",
+        ].contains(word)
     }
 
     func finish(
@@ -125,7 +141,7 @@ struct GeoprocessingWork: JobWork {
             Self.following.noteNoStream(ticket.url)
         }
         var rest = CairnEnvironment.settings.current.jobPolling.first
-        let known = ticket.messages.count - ticket.ownMessageCount
+        let known = ticket.serverMessageCount
         var percent = ticket.percent
         // The first question of a job is asked at once.
         var isFirst = ticket.messages.isEmpty && ticket.percent == 0
@@ -152,7 +168,9 @@ struct GeoprocessingWork: JobWork {
         let response: Response
         do {
             response = try await Requester.stream(question, accepting: [200, 204])
-        } catch let error as ServiceError where ![498, 499, 401, 403].contains(error.code) {
+        } catch let error as ServiceError
+            where ![498, 499, 401, 403, 429, 502, 503, 504].contains(error.code)
+        {
             return nil
         } catch let error as TransportError where error.kind == .invalidAnswer {
             return nil
@@ -162,7 +180,7 @@ struct GeoprocessingWork: JobWork {
         guard response.header("content-type")?.lowercased().hasPrefix("text/event-stream") == true
         else { return nil }
         var events = EventStreamReader(response.body)
-        var count = ticket.lastEventID == nil ? 0 : ticket.messages.count - ticket.ownMessageCount
+        var count = ticket.lastEventMessageCount
         while let event = try await events.next() {
             if event.name == "error" {
                 throw ServiceError(code: 403, message: event.data, url: ticket.url)

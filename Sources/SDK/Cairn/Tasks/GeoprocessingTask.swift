@@ -412,7 +412,9 @@ private struct TaskWork: JobWork {
     }
 
     func submit(_ ticket: JobTicket) async throws -> String { try await base.submit(ticket) }
-    func isSubmittedOnce(_ ticket: JobTicket) async -> Bool { await base.isSubmittedOnce(ticket) }
+    func isSubmittedOnce(_ ticket: JobTicket) async throws -> Bool {
+        try await base.isSubmittedOnce(ticket)
+    }
     func poll(_ ticket: JobTicket) async throws -> JobAnswer { try await base.poll(ticket) }
     func news(
         _ ticket: JobTicket, deliver: @escaping @Sendable (JobAnswer) -> Void
@@ -442,7 +444,7 @@ enum Uploads {
 /// A task that answers in one request.
 private struct SynchronousWork: JobWork {
     func submit(_ ticket: JobTicket) async throws -> String { "execute" }
-    func isSubmittedOnce(_ ticket: JobTicket) async -> Bool { true }
+    func isSubmittedOnce(_ ticket: JobTicket) async throws -> Bool { true }
 
     func poll(_ ticket: JobTicket) async throws -> JobAnswer {
         var question = Question(ticket.url.below("execute"))
