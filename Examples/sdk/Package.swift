@@ -14,5 +14,12 @@ let package = Package(
         .executableTarget(
             name: name, dependencies: products.map { .product(name: $0, package: "cairn") },
             path: "Sources/\(name)")
-    }
+    } + [
+        .executableTarget(
+            name: "shared-map",
+            dependencies: [
+                .product(name: "Cairn", package: "cairn"),
+                .product(name: "CairnTesting", package: "cairn"),
+            ], path: "Sources/shared-map")
+    ]
 )
