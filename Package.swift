@@ -439,7 +439,7 @@ let testTargets: [Target] = [
     tests(
         "IntegrationTests",
         [
-            "Cairn",
+            "Cairn", "CairnLocator",
             "Codecs",
             "Bus", "Cairo", "CairnClient", "CairnIdentify", "CairnModel", "Gateway", "Geometry",
             "Locator", "Platform", "Site", "TestKit",

@@ -83,7 +83,7 @@ final class JobSite: Sendable {
     }
 
     /// The sample gazetteer's cities of a million and more, as a file.
-    private static func bigCities(in directory: String) throws -> String {
+    static func bigCities(in directory: String) throws -> String {
         var root = URL(filePath: #filePath)
         for _ in 0..<3 { root.deleteLastPathComponent() }
         var lines = try TextLines(path: root.path() + "/deploy/sample/gazetteer/cities.tsv.gz")

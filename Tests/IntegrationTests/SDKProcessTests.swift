@@ -8,113 +8,13 @@ import Testing
 
 /// The SDK against a running site, without a stub.
 @Suite(.serialized, .timeLimit(.minutes(5)), .processes) struct SDKProcessTests {
-    /// A site with a grid of squares and points; the URL of its services.
-    private func running() async throws -> (site: SmallSite, services: URL) {
-        let site = try SmallSite()
-        var random = SeededGenerator(seed: 42)
-        func feature(_ number: Int, _ geometry: String) -> String {
-            #"{"type":"Feature","properties":{"name":"n\#(number)","size":\#(number % 7)},"#
-                + #""geometry":\#(geometry)}"#
-        }
-        let squares = (0..<400).map { number -> String in
-            let (x, y) = (Double(number % 20), Double(number / 20))
-            return feature(
-                number,
-                #"{"type":"Polygon","coordinates":[[[\#(x),\#(y)],[\#(x + 1),\#(y)],"#
-                    + #"[\#(x + 1),\#(y + 1)],[\#(x),\#(y + 1)],[\#(x),\#(y)]]]}"#)
-        }
-        let points = (0..<300).map { number in
-            feature(
-                number,
-                #"{"type":"Point","coordinates":[\#(Double.random(in: 0...20, using: &random)),"#
-                    + #"\#(Double.random(in: 0...20, using: &random))]}"#)
-        }
-        try site.write("squares", squares)
-        try site.write("points", points)
-        let imported = try await site.run(
-            "import \(site.folder)/squares.geojson \(site.folder)/points.geojson --map Grid")
-        try #require(imported.status == 0, "\(imported.errors)")
-        let port = try Loopback.freePort()
-        try #require(try await site.run("up --detach --port \(port)").status == 0)
-        let services = try #require(
-            URL(string: "http://127.0.0.1:\(port)/arcgis/rest/services"))
-        return (site, services)
-    }
-
-    private func json(_ url: URL, _ query: [URLQueryItem]) async throws -> [String: Any] {
-        var parts = try #require(URLComponents(url: url, resolvingAgainstBaseURL: false))
-        parts.queryItems = query + [URLQueryItem(name: "f", value: "json")]
-        let response = try await CurlTransport().send(Request(.get, try #require(parts.url)))
-        var bytes = Data()
-        for try await piece in response.body { bytes += piece }
-        return try #require(try JSONSerialization.jsonObject(with: bytes) as? [String: Any])
-    }
-
-    @Test func `identify through a view is the REST's, for random places, scales and tolerances`()
-        async throws
-    {
-        guard Programs.areBuilt() else { return }
-        let (site, services) = try await running()
-        defer { site.remove() }
-        let service = services.appending(path: "Grid/MapServer")
-        let map = Map(spatialReference: .wgs84)
-        let layer = ArcGISMapImageLayer(url: service)
-        map.addOperationalLayer(layer)
-        let view = MapViewProxy(map: map, size: CGSize(width: 500, height: 400))
-        var random = SeededGenerator(seed: 7)
-        for _ in 0..<300 {
-            let center = Point(
-                x: .random(in: 0...20, using: &random), y: .random(in: 0...20, using: &random),
-                spatialReference: .wgs84)
-            await view.setViewpoint(
-                Viewpoint(center: center, scale: .random(in: 100_000...5_000_000, using: &random)))
-            let pixel = CGPoint(
-                x: Double.random(in: 0...500, using: &random),
-                y: Double.random(in: 0...400, using: &random))
-            let tolerance = Double(Int.random(in: 0...20, using: &random))
-            let found = try await view.identifyLayers(
-                screenPoint: pixel, tolerance: tolerance, maximumResultsPerLayer: nil)
-            var mine: [String] = []
-            for part in found.flatMap(\.sublayerResults) {
-                for element in part.geoElements {
-                    let id = try #require(element.attributes["OBJECTID"] as? Int64)
-                    mine.append("\(part.layerContent.name) \(id)")
-                }
-            }
-            let place = try #require(view.location(fromScreenPoint: pixel))
-            let area = try #require(view.visibleArea?.extent)
-            let answer = try await json(
-                service.appending(path: "identify"),
-                [
-                    URLQueryItem(name: "geometry", value: "\(place.x),\(place.y)"),
-                    URLQueryItem(name: "sr", value: "4326"),
-                    URLQueryItem(name: "layers", value: "visible"),
-                    URLQueryItem(name: "tolerance", value: "\(tolerance)"),
-                    URLQueryItem(
-                        name: "mapExtent",
-                        value: "\(area.xMin),\(area.yMin),\(area.xMax),\(area.yMax)"),
-                    URLQueryItem(name: "imageDisplay", value: "500,400,96"),
-                    URLQueryItem(name: "returnFieldName", value: "true"),
-                    URLQueryItem(name: "returnUnformattedValues", value: "true"),
-                ])
-            let results = try #require(answer["results"] as? [[String: Any]])
-            let theirs = results.map { result in
-                let attributes = result["attributes"] as? [String: Any]
-                return "\(result["layerName"] ?? "") \(attributes?["OBJECTID"] ?? "")"
-            }
-            #expect(mine.sorted() == theirs.sorted())
-        }
-    }
-
     @Test func `features are queried, edited and seen by the next query`() async throws {
         guard Programs.areBuilt() else { return }
-        let (site, services) = try await running()
-        defer { site.remove() }
+        let running = try await SDKSite()
+        defer { running.remove() }
+        let (site, services) = (running.site, running.services)
         try #require(try await site.run("map editable Grid points on").status == 0)
-        let description = try await json(services.appending(path: "Grid/FeatureServer"), [])
-        let layers = try #require(description["layers"] as? [[String: Any]])
-        let id = try #require(
-            layers.first { $0["name"] as? String == "points" }?["id"] as? Int)
+        let id = try await running.layer("points")
         let table = ServiceFeatureTable(
             url: services.appending(path: "Grid/FeatureServer/\(id)"))
         let parameters = QueryParameters()
@@ -142,8 +42,9 @@ import Testing
         async throws
     {
         guard Programs.areBuilt() else { return }
-        let (site, services) = try await running()
-        defer { site.remove() }
+        let running = try await SDKSite()
+        defer { running.remove() }
+        let services = running.services
         let task = GeoprocessingTask(
             url: services.appending(path: "Jobs/GPServer/ExportFeatures"))
         let parameters = try await task.makeDefaultParameters()
@@ -179,8 +80,9 @@ import Testing
 
     @Test func `a picture of a view has the service's pixels`() async throws {
         guard Programs.areBuilt() else { return }
-        let (site, services) = try await running()
-        defer { site.remove() }
+        let running = try await SDKSite()
+        defer { running.remove() }
+        let services = running.services
         let map = Map()
         map.addOperationalLayer(
             ArcGISMapImageLayer(url: services.appending(path: "Grid/MapServer")))
