@@ -122,9 +122,13 @@ private actor OpenedLocator: LocatorFile {
         }
         let locator = try self.locator()
         let answer = try Self.answer { () throws(Failure) in try locator.geocode(request) }
+        let isWanted = Self.attributeFilter(values.resultAttributeNames)
         return try answer.candidates.map { candidate in
             try Self.result(
-                candidate, values.resultAttributeNames, values.outputSpatialReference)
+                candidate, label: candidate.address,
+                Self.values(
+                    Attributes(candidate.attributes.entries.filter { isWanted($0.name) })),
+                values.outputSpatialReference)
         }
     }
 
@@ -156,9 +160,12 @@ private actor OpenedLocator: LocatorFile {
         request.language = values.outputLanguageCode.nonempty
         let locator = try self.locator()
         let answer = try Self.answer { () throws(Failure) in try locator.reverse(request) }
-        let names = values.resultAttributeNames.isEmpty ? ["*"] : values.resultAttributeNames
+        let isWanted = Self.attributeFilter(values.resultAttributeNames)
         return try [answer.candidate].compactMap { $0 }.map { candidate in
-            try Self.result(candidate, names, values.outputSpatialReference, location)
+            let address = Self.values(candidate.addressAttributes(isWanted))
+            return try Self.result(
+                candidate, label: address["LongLabel"] as? String ?? candidate.address, address,
+                values.outputSpatialReference, location)
         }
     }
 
@@ -197,8 +204,8 @@ private actor OpenedLocator: LocatorFile {
     }
 
     private static func result(
-        _ candidate: Candidate, _ names: [String], _ reference: Cairn.SpatialReference?,
-        _ asked: Point? = nil
+        _ candidate: Candidate, label: String, _ attributes: [String: any Sendable],
+        _ reference: Cairn.SpatialReference?, _ asked: Point? = nil
     ) throws -> GeocodeResult {
         func shown<Shape: Cairn.Geometry>(_ shape: Shape) throws -> Shape {
             guard let reference else { return shape }
@@ -208,22 +215,24 @@ private actor OpenedLocator: LocatorFile {
             Point(latitude: candidate.location.y, longitude: candidate.location.x))
         let sides = candidate.extent
         return GeocodeResult(
-            label: candidate.address, score: candidate.score, displayLocation: place,
+            label: label, score: candidate.score, displayLocation: place,
             inputLocation: asked, routeLocation: place,
             extent: try shown(
                 Cairn.Envelope(
                     xMin: sides.minX, yMin: sides.minY, xMax: sides.maxX, yMax: sides.maxY,
                     spatialReference: .wgs84)),
-            attributes: attributes(of: candidate, names))
+            attributes: attributes)
     }
 
-    private static func attributes(
-        of candidate: Candidate, _ names: [String]
-    ) -> [String: any Sendable] {
+    /// Whether an attribute is among names, in any letter case; `*` is all of them.
+    private static func attributeFilter(_ names: [String]) -> (String) -> Bool {
         let wanted = Set(names.map { $0.lowercased() })
+        return { wanted.contains("*") || wanted.contains($0.lowercased()) }
+    }
+
+    private static func values(_ attributes: Attributes) -> [String: any Sendable] {
         var result: [String: any Sendable] = [:]
-        for entry in candidate.attributes.entries
-        where wanted.contains("*") || wanted.contains(entry.name.lowercased()) {
+        for entry in attributes.entries {
             switch entry.value {
             case .null: break
             case .integer(let value): result[entry.name] = Int32(exactly: value) ?? value

@@ -203,7 +203,7 @@ public final class ReverseGeocodeParameters: Sendable {
     public var featureTypes: [String] { values.current.featureTypes }
     /// Adds a type of addresses.
     public func addFeatureType(_ type: String) { values.withLock { $0.featureTypes.append(type) } }
-    /// Attributes of results; empty for all.
+    /// Attributes of results beside those of every address; `*` for all.
     public var resultAttributeNames: [String] { values.current.resultAttributeNames }
     /// Adds an attribute of results.
     public func addResultAttributeName(_ name: String) {

@@ -230,13 +230,6 @@ enum GeocodeResource {
         return request
     }
 
-    /// Keys of `address` that clients read unchecked; always present, empty when unknown.
-    private static let addressKeys = [
-        "Match_addr", "LongLabel", "ShortLabel", "Addr_type", "Type", "PlaceName", "AddNum",
-        "Address", "Block", "Sector", "Neighborhood", "District", "City", "MetroArea", "Subregion",
-        "Region", "Territory", "Postal", "PostalExt", "CountryCode",
-    ]
-
     /// Writes `{"address":…,"location":…}`, or the error that clients interpret as "nothing found".
     ///
     /// `address` has its usual keys, whatever `outFields` is, and those that `outFields` names.
@@ -250,19 +243,9 @@ enum GeocodeResource {
         var json = JSONWriter()
         json.object { json in
             json.member("address") { json in
-                for name in addressKeys { json.member(name, value(name, of: candidate)) }
-                for entry in candidate.attributes.entries
-                where !addressKeys.contains(entry.name)
-                    && entry.name != Candidate.nearerAcrossBorder
-                    && (outFields.contains(entry.name)
-                        || entry.name == "LangCode" && entry.value != .string(""))
-                {
+                for entry in candidate.addressAttributes(outFields.contains).entries {
                     json.key(entry.name)
                     json.attribute(entry.value, isTyped: true)
-                }
-                // Not Esri's; absent on the same side of the border.
-                if let meters = candidate.metersAcrossBorder {
-                    json.member(Candidate.nearerAcrossBorder, meters)
                 }
             }
             json.member("location") { json in
@@ -271,21 +254,6 @@ enum GeocodeResource {
             }
         }
         return json.bytes
-    }
-
-    private static func value(_ name: String, of candidate: Candidate) -> String {
-        let known = candidate.attributes[name] ?? .null
-        if case .string(let text) = known, !text.isEmpty { return text }
-        switch name {
-        case "Match_addr", "LongLabel": return candidate.address
-        case "ShortLabel":
-            return candidate.address.split(separator: ",").first.map(String.init)
-                ?? candidate.address
-        case "CountryCode":
-            guard case .string(let country)? = candidate.attributes["Country"] else { return "" }
-            return country
-        default: return ""
-        }
     }
 
     // MARK: Shared
