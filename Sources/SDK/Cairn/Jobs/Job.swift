@@ -402,11 +402,12 @@ public class Job: @unchecked Sendable {
             case .failure(let error): ticket.ended = .failed(JobTicket.Failure(error))
             }
         }
-        ending.set(result)
         switch result {
         case .success: status = .succeeded
         case .failure: status = .failed
         }
+        // Behind the status: what waits for the output may ask for it at once.
+        ending.set(result)
         _status.source.end()
         said.end()
     }
