@@ -55,6 +55,7 @@ public class Job: @unchecked Sendable {
     private let run = Guarded(Run())
     let ticket: Guarded<JobTicket>
     let work: any JobWork
+    private let failure = Guarded<(any Error)?>(nil)
     private let ending = Latch<JSON>()
 
     init(ticket: JobTicket, work: any JobWork) {
@@ -120,10 +121,7 @@ public class Job: @unchecked Sendable {
     public var serverJobID: String { ticket.current.serverJobID ?? "" }
 
     /// Why it failed; `NSUserCancelledError` for a cancelled one, nil unless it failed.
-    public var error: (any Error)? {
-        guard case .failure(let error)? = ending.current else { return nil }
-        return error
-    }
+    public var error: (any Error)? { failure.current }
 
     /// Everything it has said, in order.
     public var allMessages: [JobMessage] { said.all }
@@ -404,7 +402,9 @@ public class Job: @unchecked Sendable {
         }
         switch result {
         case .success: status = .succeeded
-        case .failure: status = .failed
+        case .failure(let error):
+            failure.current = error
+            status = .failed
         }
         // Behind the status: what waits for the output may ask for it at once.
         ending.set(result)
