@@ -13,9 +13,6 @@ final class Latch<Value: Sendable>: Sendable {
 
     private let state = Mutex(State())
 
-    /// The value that came; nil before.
-    var current: Result<Value, any Error>? { state.withLock { $0.value } }
-
     /// Sets the value, unless one came before.
     func set(_ value: Result<Value, any Error>) {
         let waiting = state.withLock { state -> [CheckedContinuation<Value, any Error>] in
