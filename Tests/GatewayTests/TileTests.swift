@@ -34,12 +34,14 @@ import Testing
     func `a tile is where the scheme's resolution and origin put it`(level: Int) async throws {
         let last = 1 << level - 1
         for (row, column) in [(0, 0), (last, last), (last / 2, last / 3)] {
-            let address = try TileAddress(level: level, row: row, column: column)
-            let request = address.block.request(map: try MapName(parsing: "City"), minSequence: 3)
+            let address = try #require(TileAddress(level: level, row: row, column: column))
+            let block = PictureBlock(containing: address)
+            let request = block.request(map: try MapName(parsing: "City"), minSequence: 3)
             let pieces = try #require(request.division)
             // Counted from the block's corner, tile by tile.
             let width = request.extent.width / Double(pieces)
-            let (down, across) = (address.placeInBlock / pieces, address.placeInBlock % pieces)
+            let index = block.index(of: address)
+            let (down, across) = (index / pieces, index % pieces)
             let left = request.extent.minX + Double(across) * width
             let top = request.extent.maxY - Double(down) * width
             // Esri's numbers, as the reference has them.

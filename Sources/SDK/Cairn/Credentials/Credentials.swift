@@ -255,10 +255,18 @@ public final class AuthenticationManager: Sendable {
     }
 
     /// One challenge for all requests that wait for a server; nil goes on without a credential.
-    func challenge(_ url: URL, _ error: ServiceError) async throws -> (any ArcGISCredential)? {
+    ///
+    /// A challenge that ended after the server refused the request answers it too: its credential,
+    /// stored before the challenge ceases to be pending, is another than the refused one.
+    func challenge(
+        _ url: URL, _ error: ServiceError, refused: (any ArcGISCredential)?
+    ) async throws -> (any ArcGISCredential)? {
         guard let origin = url.origin else { return nil }
         let task = state.withLock { state -> Task<(any ArcGISCredential)?, any Error>? in
             if let pending = state.pending[origin] { return pending }
+            if let stored = arcGISCredentialStore.credential(for: url), stored !== refused {
+                return Task { stored }
+            }
             guard let handler = state.handler else { return nil }
             let task = Task<(any ArcGISCredential)?, any Error> {
                 defer { self.state.withLock { _ = $0.pending.removeValue(forKey: origin) } }
@@ -324,7 +332,10 @@ struct SignIn {
                 "\(question.url.origin ?? "") refuses the credential: \(error.message)")
         }
         wasChallenged = true
-        given = try await manager.challenge(question.url, error)
+        // A credential of the question's own stands outside the store.
+        let known =
+            given == nil ? refused : manager.arcGISCredentialStore.credential(for: question.url)
+        given = try await manager.challenge(question.url, error, refused: known)
         return given != nil
     }
 }

@@ -2,6 +2,7 @@
 // Part of Cairn.
 
 internal import CairnModel
+internal import Geometry
 
 extension GatewayService {
     /// Time limit for drawing a block of tiles, independent of any client.
@@ -23,20 +24,22 @@ extension GatewayService {
         guard let map else { throw Self.noMap(text) }
         let address: TileAddress
         do throws(Failure) {
-            address = try TileAddress(level: place.level, row: place.row, column: place.column)
+            address = try .parsing(level: place.level, row: place.row, column: place.column)
         } catch {
             return GatewayResponse(status: 404, body: ErrorBody.json(error))
         }
-        let request = address.block.request(map: map.name, minSequence: map.sequence)
-        let block = try await tiles.block(address.block, of: map) {
+        let pictures = PictureBlock(containing: address)
+        let request = pictures.request(map: map.name, minSequence: map.sequence)
+        let block = try await tiles.block(pictures, of: map) {
             [backend] () async throws(Failure) in
             try TileCache.Block(try await backend.ask(.export, request, within: Self.drawingTime))
         }
-        guard block.tiles.indices ~= address.placeInBlock else {
+        let index = pictures.index(of: address)
+        guard block.tiles.indices ~= index else {
             throw Failure(
                 .corrupt, "a worker drew \(block.tiles.count) tiles, fewer than asked for")
         }
-        let tile = block.tiles[address.placeInBlock]
+        let tile = block.tiles[index]
         guard block.missing.isEmpty else {
             return GatewayResponse(
                 contentType: PictureFormat.png.mediaType, body: tile.bytes,

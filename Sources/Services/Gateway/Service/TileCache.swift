@@ -41,7 +41,7 @@ actor TileCache {
 
     private struct Key: Hashable {
         var version: Int
-        var block: TileBlock
+        var block: PictureBlock
     }
 
     /// The state of a map that determines its tiles.
@@ -75,7 +75,7 @@ actor TileCache {
     /// A drawing continues when the caller's task is cancelled: others may wait for it, and it is
     /// cached. Throws `busy` beyond ``drawingBound``, and the failures of `draw`.
     func block(
-        _ block: TileBlock, of map: MapDescription,
+        _ block: PictureBlock, of map: MapDescription,
         draw: @escaping @Sendable () async throws(Failure) -> Block
     ) async throws(Failure) -> Block {
         clock += 1
