@@ -49,6 +49,7 @@ public final class ServiceFeatureTable: FeatureTable, @unchecked Sendable {
     private struct Description: Sendable {
         var name = ""
         var fields: [Field] = []
+        var attributes = AttributeReader([])
         var geometryType: Geometry.Type?
         var extent: Envelope?
         var spatialReference: SpatialReference?
@@ -101,7 +102,7 @@ public final class ServiceFeatureTable: FeatureTable, @unchecked Sendable {
         let extent = Geometry.make(json.member("extent"), nil) as? Envelope
         let fields = Field.list(json["fields"])
         let description = Description(
-            name: json.text("name") ?? "", fields: fields,
+            name: json.text("name") ?? "", fields: fields, attributes: AttributeReader(fields),
             geometryType: json.text("geometryType").flatMap(Self.type),
             extent: extent,
             spatialReference: extent?.spatialReference
@@ -176,14 +177,15 @@ public final class ServiceFeatureTable: FeatureTable, @unchecked Sendable {
             if left < Int.max { question.set("resultRecordCount", String(left)) }
             if offset > 0 { question.set("resultOffset", String(offset)) }
             let json = try await Requester.json(question)
-            let page = try self.features(json)
+            let answered = Field.list(json["fields"])
+            let page = try self.features(json, description.attributes.adding(answered))
             let reference = SpatialReference(json.member("spatialReference"))
             found += page.count > left ? Array(page.prefix(left)) : page
             let isExceeded = json["exceededTransferLimit"]?.flag ?? false
             let isWhole = !isExceeded || page.isEmpty || !description.supportsPaging
             if isWhole || values.maxFeatures > 0 && found.count >= values.maxFeatures {
                 return FeatureQueryResult(
-                    all: found, fields: Field.list(json["fields"]),
+                    all: found, fields: answered,
                     isTransferLimitExceeded: isExceeded, spatialReference: reference,
                     geometryType: description.geometryType)
             }
@@ -191,18 +193,20 @@ public final class ServiceFeatureTable: FeatureTable, @unchecked Sendable {
         }
     }
 
-    private func features(_ json: JSON) throws -> [ArcGISFeature] {
+    private func features(
+        _ json: JSON, _ reader: AttributeReader
+    ) throws -> [ArcGISFeature] {
         guard let list = json.member("features") else {
             throw TransportError(
                 .invalidAnswer,
                 "\(url.withoutQuery.absoluteString)/query: expected features in the answer")
         }
-        let answered = Field.list(json["fields"])
-        let reader = AttributeReader(fields + answered)
-        let reference = SpatialReference(json.member("spatialReference"))
+        let reference =
+            SpatialReference(json.member("spatialReference"))
+            ?? spatialReference
         return list.elements.map { element in
             ArcGISFeature(
-                geometry: Geometry.make(element.member("geometry"), reference ?? spatialReference),
+                geometry: Geometry.make(element.member("geometry"), reference),
                 attributes: reader.attributes(element["attributes"]), featureTable: self)
         }
     }

@@ -93,6 +93,7 @@ struct JSONReader {
         place += 1
         var members: [(name: String, value: JSONTree)] = []
         if take("}") { return .object(members) }
+        members.reserveCapacity(4)
         repeat {
             skipSpace()
             let name = try memberName()
@@ -114,12 +115,15 @@ struct JSONReader {
         place += 1
         var elements: [JSONTree] = []
         if take("]") { return .array(elements) }
+        // Most arrays of a long text are positions.
+        elements.reserveCapacity(2)
         repeat { elements.append(try value(level: level + 1)) } while take(",")
         guard take("]") else { throw expected("',' or ']'") }
         return .array(elements)
     }
 
     private mutating func scalar() throws(JSONFault) -> JSONTree {
+        if let number = shortNumber() { return number }
         let start = place
         switch word() {
         case "null": return .null
@@ -140,6 +144,50 @@ struct JSONReader {
             }
             return .real(number)
         }
+    }
+
+    /// Powers of ten that a `Double` holds exactly.
+    private static let exactPowers: [Double] = (0...22).map { power in
+        (0..<power).reduce(1) { product, _ in product * 10 }
+    }
+
+    /// A number of up to 18 digits without an exponent; nil, without moving on, for anything else,
+    /// and where the nearest `Double` takes more than one division of exact values (Clinger, *How
+    /// to read floating point numbers accurately*, 1990).
+    private mutating func shortNumber() -> JSONTree? {
+        var end = place
+        var value: Int64 = 0
+        func digit() -> Int64? {
+            guard end < bytes.count else { return nil }
+            let digit = bytes[end] &- UInt8(ascii: "0")
+            return digit < 10 ? Int64(digit) : nil
+        }
+        let isNegative = next == UInt8(ascii: "-")
+        if isNegative { end += 1 }
+        let first = end
+        while end - first < 18, let digit = digit() {
+            value = value * 10 + digit
+            end += 1
+        }
+        let wholeCount = end - first
+        guard wholeCount == 1 || wholeCount > 1 && bytes[first] != UInt8(ascii: "0") else {
+            return nil
+        }
+        var fractionCount = 0
+        if end < bytes.count, bytes[end] == UInt8(ascii: ".") {
+            end += 1
+            while wholeCount + fractionCount < 18, let digit = digit() {
+                value = value * 10 + digit
+                fractionCount += 1
+                end += 1
+            }
+            guard fractionCount > 0, value <= 1 << 53 else { return nil }
+        }
+        guard end == bytes.count || !Self.isWord(bytes[end]) else { return nil }
+        place = end
+        guard fractionCount > 0 else { return .integer(isNegative ? -value : value) }
+        let magnitude = Double(value) / Self.exactPowers[fractionCount]
+        return .real(isNegative ? -magnitude : magnitude)
     }
 
     /// Whether a text is a number of RFC 8259, section 6: no leading zeros, no sign but a minus,
@@ -196,7 +244,13 @@ struct JSONReader {
     private mutating func string() throws(JSONFault) -> String {
         let quote = bytes[place]
         place += 1
-        var text: [UInt8] = []
+        let start = place
+        while let byte = next, byte != quote, byte != UInt8(ascii: "\\") { place += 1 }
+        if next == quote {
+            place += 1
+            return String(decoding: bytes[start..<place - 1], as: UTF8.self)
+        }
+        var text = Array(bytes[start..<place])
         while let byte = next, byte != quote {
             place += 1
             if byte == UInt8(ascii: "\\") {
