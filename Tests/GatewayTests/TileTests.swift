@@ -152,7 +152,7 @@ import Testing
         let map = try Samples.map()
         let drawn = Drawn()
         func ask(_ column: Int, isRemote: Bool) async throws {
-            let block = TileBlock(level: 9, row: 0, column: column)
+            let block = try Samples.block(column)
             _ = try await cache.block(block, of: map) { () async throws(Failure) in
                 var block = drawn.block(byteCount: 9)
                 block.hasRemote = isRemote
@@ -191,7 +191,7 @@ import Testing
         let drawn = Drawn()
         // The cache has two places; a third entry evicts the least recently used.
         for (column, count) in [(0, 1), (1, 2), (0, 2), (2, 3), (0, 3), (1, 4)] {
-            let block = TileBlock(level: 9, row: 0, column: column)
+            let block = try Samples.block(column)
             _ = try await cache.block(block, of: map) { () async throws(Failure) in
                 drawn.block(byteCount: 3_500)
             }
@@ -207,7 +207,7 @@ import Testing
             of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let asking = (0..<20).map { _ in
             Task {
-                try await cache.block(TileBlock(level: 9, row: 0, column: 0), of: map) {
+                try await cache.block(try Samples.block(0), of: map) {
                     () async throws(Failure) in
                     for await _ in gate {}
                     return drawn.block(byteCount: 9)
@@ -217,5 +217,13 @@ import Testing
         open.finish()
         for each in asking { #expect(try await each.value.tiles.count == 1) }
         #expect(drawn.value == 1)
+    }
+}
+
+extension Samples {
+    /// A block of level 9, in the northernmost row.
+    fileprivate static func block(_ column: Int) throws -> PictureBlock {
+        let tile = TileAddress(level: 9, row: 0, column: column * PictureBlock.count)
+        return PictureBlock(containing: try #require(tile))
     }
 }
