@@ -178,6 +178,7 @@ let tier4: [Target] = [
         data: ["osmconf.ini", "points-of-interest.txt"]),
     library("WebMaps", ["CairnModel", "EsriForms", "Geometry", "MapState", "Platform"]),
     library("Jobs", ["CairnModel"]),
+    library("TilePackages", ["CairnCore", "Codecs", "Geometry", "Platform", "SQLite"]),
     library(
         "JobKinds",
         [
@@ -372,6 +373,9 @@ let testTargets: [Target] = [
             "TestKit",
         ]),
     tests("JobsTests", ["Jobs", "CairnModel", "EventLog", "TestKit"]),
+    tests(
+        "TilePackagesTests",
+        ["TilePackages", "CairnCore", "Codecs", "Geometry", "Platform", "SQLite", "TestKit"]),
     tests("RecordingTests", ["Recording", "CairnModel", "Geometry", "Platform", "TestKit"]),
     tests(
         "ReplayTests",

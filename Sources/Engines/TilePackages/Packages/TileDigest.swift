@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import Codecs
+internal import Geometry
+internal import Platform
+
+/// The identity of a set of tiles: SHA-256 over their encoding, addresses and bytes, in ascending
+/// order.
+///
+/// Vector tiles count as they are before gzip. So equal tiles have one identity in every format, on
+/// every machine, with every build of zlib.
+struct TileDigest {
+    private var hash = SHA256()
+    private(set) var count = 0
+
+    init(_ encoding: TileEncoding) { hash.update(Array("tiles 1 \(encoding.rawValue)\n".utf8)) }
+
+    mutating func add(_ tile: TileAddress, _ bytes: [UInt8]) {
+        var head = ByteWriter(capacity: 12)
+        head.append(tile.sortKey)
+        head.append(UInt32(truncatingIfNeeded: bytes.count))
+        hash.update(head.bytes)
+        hash.update(bytes)
+        count += 1
+    }
+
+    /// 64 hexadecimal digits.
+    var text: String { hash.finish().hexadecimal }
+}
+
+extension TileAddress {
+    /// A number in the order of addresses: level, row, column.
+    var sortKey: UInt64 { UInt64(level) << 48 | UInt64(row) << 24 | UInt64(column) }
+
+    /// The tile of a ``sortKey``; nil outside the scheme.
+    init?(sortKey: UInt64) {
+        self.init(
+            level: Int(sortKey >> 48), row: Int(sortKey >> 24 & 0xff_ffff),
+            column: Int(sortKey & 0xff_ffff))
+    }
+
+    /// `tile 5/17/11`: level, row, column, for messages.
+    var text: String { "tile \(level)/\(row)/\(column)" }
+}
