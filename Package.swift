@@ -176,6 +176,7 @@ let tier4: [Target] = [
         "LocatorSources",
         ["CairnModel", "Codecs", "Dataset", "GDAL", "Geometry", "Locator", "PROJ", "Platform"],
         data: ["osmconf.ini", "points-of-interest.txt"]),
+    library("VectorTiles", ["CairnCore", "Geometry"], isHot: true),
     library("WebMaps", ["CairnModel", "EsriForms", "Geometry", "MapState", "Platform"]),
     library("Jobs", ["CairnModel"]),
     library("TilePackages", ["CairnCore", "Codecs", "Geometry", "Platform", "SQLite"]),
@@ -343,6 +344,7 @@ let testTargets: [Target] = [
         ]),
     tests("RasterTests", ["Dataset", "CairnModel", "Geometry", "TestKit"]),
     tests("MapStateTests", ["MapState", "CairnModel", "Geometry", "TestKit"]),
+    tests("VectorTilesTests", ["VectorTiles", "CairnCore", "Geometry", "TestKit"]),
     tests("WebMapsTests", ["WebMaps", "CairnModel", "EsriForms", "Geometry", "MapState"]),
     tests(
         "IdentifyTests",
