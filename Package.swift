@@ -145,12 +145,13 @@ let tier4: [Target] = [
         ["CairnModel", "Geometry", "Dataset", "Expression", "PROJ", "SpatialIndex"]),
     library(
         "Rendering", ["Cairo", "CairnModel", "GDAL", "Geometry", "Identify"]),
+    library("VectorTiles", ["CairnCore", "Geometry"], isHot: true),
     library(
         "FeatureQuery",
         [
             "Platform",
             "CairnModel", "Dataset", "EsriForms", "Expression", "GEOS", "Geometry", "Identify",
-            "PROJ",
+            "PROJ", "VectorTiles",
         ]),
     library(
         "CairnIdentify",
@@ -176,21 +177,21 @@ let tier4: [Target] = [
         "LocatorSources",
         ["CairnModel", "Codecs", "Dataset", "GDAL", "Geometry", "Locator", "PROJ", "Platform"],
         data: ["osmconf.ini", "points-of-interest.txt"]),
-    library("VectorTiles", ["CairnCore", "Geometry"], isHot: true),
     library("WebMaps", ["CairnModel", "EsriForms", "Geometry", "MapState", "Platform"]),
     library("Jobs", ["CairnModel"]),
     library("TilePackages", ["CairnCore", "Codecs", "Geometry", "Platform", "SQLite"]),
     library(
         "JobKinds",
         [
-            "CairnModel", "Dataset", "Expression", "GDAL", "Geometry", "Platform", "Site", "Tables",
+            "CairnModel", "Codecs", "Dataset", "Expression", "GDAL", "Geometry", "Platform", "Site",
+            "Tables", "TilePackages", "VectorTiles",
         ]),
     library(
         "Replay",
         [
-            "CairnIdentify", "CairnModel", "Codecs", "Dataset", "FeatureQuery", "JobKinds", "Jobs",
-            "Locator",
-            "MapState", "Platform", "Recording", "Site",
+            "CairnIdentify", "CairnModel", "Codecs", "Dataset", "FeatureQuery", "Geometry",
+            "Identify", "JobKinds", "Jobs", "Locator", "MapState", "Platform", "Recording",
+            "Rendering", "Site", "VectorTiles",
         ]),
     library("CairnClient", ["Bus", "CairnModel", "Jobs", "MapState", "Platform", "Site"]),
     library(
@@ -231,8 +232,8 @@ let tier5: [Target] = [
         "WorkerPools",
         [
             "Bus", "CairnClient", "CairnModel", "Daemon", "Dataset", "FeatureQuery", "Identify",
-            "JobKinds", "Locator", "MapState", "Platform", "Recording", "Remote",
-            "Rendering", "Site", "SiteAnswers", "Worker", logging, metrics,
+            "Geometry", "JobKinds", "Locator", "MapState", "Platform", "Recording", "Remote",
+            "Rendering", "Site", "SiteAnswers", "VectorTiles", "Worker", logging, metrics,
         ]),
     library(
         "Gateway",

@@ -26,6 +26,7 @@ public enum JobKinds {
     /// Every kind, by name; a new kind adds a line here.
     public static let all: [any JobKindDefinition.Type] = [
         Batch.self, BatchGeocode.self, BatchIdentify.self, ExportFeatures.self,
+        ExportTiles.self, ExportVectorTiles.self,
     ]
 
     /// The operations that `capabilities` suffice for, by the names under which chunks are leased.

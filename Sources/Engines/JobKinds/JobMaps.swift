@@ -2,7 +2,8 @@
 // Part of Cairn.
 
 public import CairnModel
-internal import Geometry
+public import Geometry
+public import VectorTiles
 
 /// The maps of a site, as they are and as they were, asked by the chunks of jobs; identify workers
 /// provide it.
@@ -23,6 +24,17 @@ public protocol JobMaps: Sendable {
         isCancelled: @escaping @Sendable () -> Bool,
         _ body: (FeatureRow) throws(Failure) -> Void
     ) throws(Failure) -> FeatureTable
+
+    /// Draws a picture; throws `Failure` (`cancelled`) soon after `isCancelled` says so.
+    func picture(
+        _ request: ExportRequest, isCancelled: @escaping @Sendable () -> Bool
+    ) throws(Failure) -> ExportedPicture
+
+    /// The layers' features that meet an area in EPSG:3857, ready for tiles.
+    func tileContent(
+        of layers: [TileLayer], in map: MapDescription, meeting area: Envelope,
+        isCancelled: @escaping @Sendable () -> Bool
+    ) throws(Failure) -> [VectorTileLayer]
 }
 
 extension JobMaps {

@@ -2,7 +2,7 @@
 // Part of Cairn.
 
 public import CairnCore
-internal import Geometry
+public import Geometry
 
 /// The grid of a tile, and what bounds it.
 ///
@@ -72,4 +72,8 @@ public struct VectorTileOptions: Hashable, Sendable {
     public func cellMeters(at level: Int) -> Double {
         TileAddress.side(at: level) / Double(extent)
     }
+
+    /// The square of a tile with its buffer, in EPSG:3857: features that do not meet it are not in
+    /// the tile, nor in those below it.
+    public func reach(of tile: TileAddress) -> Envelope { TileFrame(tile, self).reach }
 }

@@ -7,6 +7,7 @@ package import CairnModel
 package import Dataset
 internal import FeatureQuery
 internal import FoundationEssentials
+package import Geometry
 internal import Identify
 internal import JobKinds
 internal import MapState
@@ -14,9 +15,11 @@ package import Recording
 package import Remote
 package import Site
 package import SiteAnswers
+package import VectorTiles
 package import Worker
 
-/// The operations of an identify worker: `identify`, `query`, `find`, `export` and `legend`, on the
+/// The operations of an identify worker: `identify`, `query`, `find`, `export`,
+/// `vectorTile` and `legend`, on the
 /// maps of a follower and the datasets of a shelf.
 ///
 /// A request waits until the maps have reached its `minSequence`, or reads the maps `at` a sequence
@@ -34,7 +37,7 @@ package final class IdentifyOperations: Sendable {
     let site: SiteIdentify
     let remotes: RemoteServices
     let rasters: String
-    private let queries: QueryEngine
+    let queries: QueryEngine
     /// Pace of queries tried on a thread for tasks.
     private let queryPace = LatencyGate(tryLimit: 20_000_000, averageLimit: 10_000_000)
     /// Processor time of an identify on a thread for tasks while others wait for it, in
@@ -103,6 +106,7 @@ package final class IdentifyOperations: Sendable {
                 context.isCancelled
             }
         }
+        handlers.on(.vectorTile) { [self] in try vectorTile($0, in: $1) }
         handlers.on(.legend) { [self] in try legends($0, in: $1) }
         handlers.on(.workerHash) { [follower] _, _ in
             try follower.current.hash().limited(to: Self.hashed).message
@@ -269,5 +273,20 @@ extension IdentifyOperations: JobMaps {
         _ body: (FeatureRow) throws(Failure) -> Void
     ) throws(Failure) -> FeatureTable {
         try queries.forEachFeature(request, in: map, ids: ids, isCancelled: isCancelled, body)
+    }
+
+    /// Draws as for a request of a client.
+    package func picture(
+        _ request: ExportRequest, isCancelled: @escaping @Sendable () -> Bool
+    ) throws(Failure) -> ExportedPicture {
+        try export(request, isCancelled: isCancelled)
+    }
+
+    /// Reads features by the engine of queries.
+    package func tileContent(
+        of layers: [TileLayer], in map: MapDescription, meeting area: Envelope,
+        isCancelled: @escaping @Sendable () -> Bool
+    ) throws(Failure) -> [VectorTileLayer] {
+        try queries.tileContent(of: layers, in: map, meeting: area, isCancelled: isCancelled)
     }
 }

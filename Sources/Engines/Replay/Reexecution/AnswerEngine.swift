@@ -5,8 +5,10 @@ internal import CairnIdentify
 public import CairnModel
 internal import Dataset
 internal import FeatureQuery
+internal import Identify
 internal import Locator
 public import Recording
+internal import Rendering
 internal import Site
 internal import Synchronization
 
@@ -34,6 +36,7 @@ public final class SiteEngine: AnswerEngine {
     private let site: Site
     private let atlas: Atlas
     let queries: QueryEngine
+    private let drawing: IdentifyEngine
     private let shelf: DatasetCache
     private let orders = ObjectOrders()
     private let locators = Mutex<[ContentID: Locator]>([:])
@@ -52,6 +55,24 @@ public final class SiteEngine: AnswerEngine {
         let shelf = DatasetCache(directory: site.datasetsDirectory)
         self.shelf = shelf
         queries = QueryEngine { id throws(Failure) in try shelf.dataset(id) }
+        let rasters = site.rastersDirectory
+        drawing = IdentifyEngine { id throws(Failure) in
+            try shelf.dataset(id)
+        } rasters: { id throws(Failure) in
+            try RasterFile(id, in: rasters)
+        }
+    }
+
+    /// Draws a picture of a past map, without layers on other servers; throws `Failure` as the
+    /// worker does.
+    func picture(
+        _ request: ExportRequest, isCancelled: @escaping @Sendable () -> Bool
+    ) throws(Failure) -> ExportedPicture {
+        guard let position = request.at, let map = try map(named: request.map, at: position) else {
+            throw Failure(.notFound, "there was no map '\(request.map)' then")
+        }
+        return try MapPicture.draw(
+            request, of: PreparedMap(map), by: drawing, isCancelled: isCancelled)
     }
 
     /// A feature of a dataset by object id; nil for an unknown one.

@@ -5,12 +5,14 @@ public import CairnModel
 internal import Codecs
 internal import FeatureQuery
 internal import FoundationEssentials
+internal import Geometry
 public import JobKinds
 internal import Jobs
 internal import Locator
 internal import MapState
 internal import Platform
 public import Site
+internal import VectorTiles
 
 /// A completed chunk with all that its re-execution requires.
 public struct RecordedChunk: Hashable, Sendable {
@@ -242,5 +244,19 @@ private struct AtlasMaps: JobMaps {
     ) throws(Failure) -> FeatureTable {
         try engine.queries.forEachFeature(
             request, in: map, ids: ids, isCancelled: isCancelled, body)
+    }
+
+    func picture(
+        _ request: ExportRequest, isCancelled: @escaping @Sendable () -> Bool
+    ) throws(Failure) -> ExportedPicture {
+        try engine.picture(request, isCancelled: isCancelled)
+    }
+
+    func tileContent(
+        of layers: [TileLayer], in map: MapDescription, meeting area: Envelope,
+        isCancelled: @escaping @Sendable () -> Bool
+    ) throws(Failure) -> [VectorTileLayer] {
+        try engine.queries.tileContent(
+            of: layers, in: map, meeting: area, isCancelled: isCancelled)
     }
 }

@@ -59,37 +59,27 @@ public struct ExportedPicture: Hashable, Sendable {
         self.bytes = bytes
     }
 
+    /// The pictures of one that was drawn in pieces, row by row; throws `corrupt` for any other.
+    public func pieces() throws(Failure) -> [[UInt8]] {
+        let counts = head.pieceByteCounts ?? []
+        guard !counts.isEmpty, counts.allSatisfy({ 0...bytes.count ~= $0 }),
+            counts.reduce(0, +) == bytes.count
+        else { throw Failure(.corrupt, "a worker drew a picture that is not cut into tiles") }
+        var rest = Array(bytes)[...]
+        return counts.map { count in
+            defer { rest = rest.dropFirst(count) }
+            return Array(rest.prefix(count))
+        }
+    }
+
     /// The payload of an answer: how many bytes the head has (four bytes, little-endian), the head
     /// as JSON, the picture.
     ///
     /// Throws `Failure` where the head holds a number that JSON cannot.
-    public func wireForm() throws(Failure) -> Data {
-        let text = try CairnJSON.encode(head)
-        let count = UInt32(text.count)
-        var result = Data(capacity: 4 + text.count + bytes.count)
-        for shift: UInt32 in [0, 8, 16, 24] {
-            result.append(UInt8(truncatingIfNeeded: count >> shift))
-        }
-        result.append(text)
-        result.append(bytes)
-        return result
-    }
+    public func wireForm() throws(Failure) -> Data { try HeadedPayload.join(head, bytes) }
 
     /// Decodes ``wireForm()``; throws `Failure` (`corrupt`) for other bytes.
     public init(wireForm: Data) throws(Failure) {
-        let prefix = Array(wireForm.prefix(4))
-        let count = prefix.reversed().reduce(0) { $0 << 8 | Int($1) }
-        guard prefix.count == 4, count <= wireForm.count - 4 else {
-            throw Failure(
-                .corrupt,
-                "these \(wireForm.count) bytes are not a picture: expected the length of its head")
-        }
-        let rest = wireForm.dropFirst(4)
-        do throws(Failure) {
-            head = try CairnJSON.decode(Head.self, from: Data(rest.prefix(count)))
-        } catch {
-            throw Failure(.corrupt, "the head of a picture: \(error.message)")
-        }
-        bytes = Data(rest.dropFirst(count))
+        (head, bytes) = try HeadedPayload.split(wireForm, "a picture")
     }
 }

@@ -19,6 +19,14 @@ public enum MediaType: String, Hashable, Sendable, CaseIterable {
     case kml = "application/vnd.google-earth.kml+xml"
     /// FlatGeobuf; its authors have registered no type.
     case flatGeobuf = "application/flatgeobuf"
+    /// MBTiles 1.3; the type is that of SQLite, which is what it is.
+    case mbtiles = "application/vnd.sqlite3"
+    /// PMTiles 3.
+    case pmtiles = "application/vnd.pmtiles"
+    /// A tile package of Esri's; no type is registered.
+    case tpkx = "application/vnd.esri.tpkx+zip"
+    /// A vector tile package of Esri's; no type is registered.
+    case vtpk = "application/vnd.esri.vtpk+zip"
     /// A ZIP archive.
     case zip = "application/zip"
     /// Text of no stated form.
@@ -36,6 +44,10 @@ public enum MediaType: String, Hashable, Sendable, CaseIterable {
         case .geoPackage: [".gpkg"]
         case .kml: [".kml"]
         case .flatGeobuf: [".fgb"]
+        case .mbtiles: [".mbtiles"]
+        case .pmtiles: [".pmtiles"]
+        case .tpkx: [".tpkx"]
+        case .vtpk: [".vtpk"]
         case .zip: [".zip"]
         case .text: [".txt", ".tsv"]
         case .bytes: [".bin"]
@@ -46,7 +58,10 @@ public enum MediaType: String, Hashable, Sendable, CaseIterable {
     public var hasLines: Bool {
         switch self {
         case .csv, .jsonLines, .text: true
-        case .json, .geoJSON, .geoPackage, .kml, .flatGeobuf, .zip, .bytes: false
+        case .json, .geoJSON, .geoPackage, .kml, .flatGeobuf, .mbtiles, .pmtiles, .tpkx, .vtpk,
+            .zip,
+            .bytes:
+            false
         }
     }
 

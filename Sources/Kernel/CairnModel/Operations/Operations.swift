@@ -14,8 +14,9 @@ public enum Operations {
         Operation.submit.summary, Operation.jobCommand.summary, Operation.describe.summary,
         Operation.list.summary, Operation.usage.summary, Operation.workers.summary,
         Operation.status.summary, Operation.jobsHash.summary,
-        Operation.identify.summary, Operation.export.summary, Operation.legend.summary,
-        Operation.query.summary, Operation.find.summary, Operation.workerHash.summary,
+        Operation.identify.summary, Operation.export.summary, Operation.vectorTile.summary,
+        Operation.legend.summary, Operation.query.summary, Operation.find.summary,
+        Operation.workerHash.summary,
         Operation.geocode.summary, Operation.suggest.summary, Operation.reverse.summary,
     ]
 }
@@ -122,6 +123,22 @@ extension Operation where Request == ExportRequest, Answer == ExportedPicture {
                 try picture.wireForm()
             } decode: { bytes, _ throws(Failure) in
                 try ExportedPicture(wireForm: bytes)
+            },
+            effort: .long, timeout: .seconds(15))
+    }
+}
+
+extension Operation where Request == VectorTileRequest, Answer == VectorTileAnswer {
+    /// A vector tile of a map.
+    public static var vectorTile: Self {
+        Self(
+            "vectorTile", at: .pool(.identify), request: .json,
+            requestBound: OperationPlace.shortBound,
+            answer: PayloadForm("bytes", contentType: PayloadForm<Answer>.ownType) {
+                tile, _ throws(Failure) in
+                try tile.wireForm()
+            } decode: { bytes, _ throws(Failure) in
+                try VectorTileAnswer(wireForm: bytes)
             },
             effort: .long, timeout: .seconds(15))
     }

@@ -150,14 +150,7 @@ actor TileCache {
 extension TileCache.Block {
     /// Cuts a picture that was drawn in pieces; throws `corrupt` for any other.
     init(_ picture: ExportedPicture) throws(Failure) {
-        let counts = picture.head.pieceByteCounts ?? []
-        guard !counts.isEmpty, counts.allSatisfy({ $0 >= 0 }),
-            counts.reduce(0, +) == picture.bytes.count
-        else { throw Failure(.corrupt, "a worker drew a picture that is not cut into tiles") }
-        var rest = Array(picture.bytes)[...]
-        tiles = counts.map { count in
-            let bytes = Array(rest.prefix(count))
-            rest = rest.dropFirst(count)
+        tiles = try picture.pieces().map { bytes in
             let digest = SHA256.digest(bytes).hexadecimal.prefix(32)
             return TileCache.Tile(bytes: bytes, entityTag: "\"\(digest)\"")
         }

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+internal import Geometry
+
+/// Draws the tiles of one run.
+struct TileDrawing {
+    private let settings: TileExportSettings
+    private let format: PictureFormat
+    private let run: TileRun
+    private let maps: any JobMaps
+    private let context: ChunkContext
+
+    init(
+        _ settings: TileExportSettings, _ format: PictureFormat, _ run: TileRun,
+        _ maps: any JobMaps, _ context: ChunkContext
+    ) {
+        self.settings = settings
+        self.format = format
+        self.run = run
+        self.maps = maps
+        self.context = context
+    }
+
+    /// A tile on which nothing is drawn.
+    func blank() throws -> [UInt8]? {
+        guard let tile = TileAddress(level: run.level, row: 0, column: 0) else { return nil }
+        return try pieces(
+            of: PictureBlock(containing: tile), layers: DrawnLayers(.show, ids: [])
+        ).first
+    }
+
+    /// The pictures of tiles of one block.
+    func pictures(of tiles: [TileAddress]) throws -> [(TileAddress, [UInt8])] {
+        guard let first = tiles.first else { return [] }
+        let block = PictureBlock(containing: first)
+        let pieces = try pieces(of: block, layers: settings.layers)
+        return try tiles.map { tile in
+            let index = block.index(of: tile)
+            guard pieces.indices ~= index else {
+                throw Failure(.internal, "a block was drawn in \(pieces.count) pieces")
+            }
+            return (tile, pieces[index])
+        }
+    }
+
+    private func pieces(of block: PictureBlock, layers: DrawnLayers) throws -> [[UInt8]] {
+        var request = block.request(map: settings.map, minSequence: run.position)
+        (request.minSequence, request.at) = (nil, run.position)
+        request.layers = layers
+        request.format = format
+        request.isTransparent = format == .png
+        let picture = try context.patiently { [request] () throws(Failure) -> ExportedPicture in
+            try maps.picture(request, isCancelled: context.isCancelled)
+        }
+        // A tile without a layer that belongs on it is no tile of the map.
+        if let missing = picture.head.missing?.first {
+            throw Failure(
+                .unavailable,
+                "layer \(missing.layerID) '\(missing.layerName)' cannot be drawn: "
+                    + missing.error.message)
+        }
+        return try picture.pieces()
+    }
+}

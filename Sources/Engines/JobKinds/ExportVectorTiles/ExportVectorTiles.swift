@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+public import CairnModel
+internal import Geometry
+internal import TilePackages
+internal import VectorTiles
+
+extension JobKind {
+    /// Writes the features of a map into a package of vector tiles.
+    public static let exportVectorTiles = JobKind(rawValue: "ExportVectorTiles")
+}
+
+/// The job kind `ExportVectorTiles`: the features of a map's layers as Mapbox Vector Tiles, in a
+/// package that programs of the field open.
+///
+/// The tiles are those of the vector tile service, byte for byte. Layers on other servers, rasters
+/// and layers that may not be queried are not in them.
+public enum ExportVectorTiles: JobKindDefinition {
+    /// The formats of its packages, the usual one first.
+    public static let formats: [TilePackageFormat] = [.mbtiles, .pmtiles, .vtpk]
+
+    /// Published: the features of a map in tiles.
+    public static let description = JobKindDescription(
+        kind: .exportVectorTiles, summary: "Writes a map into a package of vector tiles.",
+        input: nil, output: "A package of vector tiles",
+        outputMediaType: MediaType(formats[0]).rawValue,
+        parameters: TileExportSettings.parameters(formats: formats),
+        reads: [.map(parameter: "map", moment: "at")], inputNamesBlobs: false)
+
+    /// Levels that a chunk makes at once, from the same features.
+    private static let levelsPerBlock = 5
+
+    /// Checks the parameters; the layers are known to the maps alone.
+    public static func check(_ order: JobOrder, _ texts: ParameterTexts) throws(Failure) {
+        _ = try TileExportSettings(texts, formats: formats, submitted: .max)
+    }
+
+    /// Plans blocks of levels, makes the tiles of each, and the package.
+    public static let operations = [plan, outline, encode, package]
+
+    private static let plan = JobOperation.files("plan") { context in
+        _ = try settings(context)
+        return ChunkOutcome(nextStage: [outline.chunk(weight: 1)])
+    }
+    private static let outline = JobOperation.maps("outline") { try outline($0, $1) }
+    private static let encode = JobOperation.maps("encode") { try encode($0, $1) }
+    private static let package = JobOperation.files("package") { context in
+        try TileExport.package(context, try settings(context), .mvt)
+    }
+
+    private static func settings(_ context: ChunkContext) throws(Failure) -> TileExportSettings {
+        try TileExportSettings(
+            ParameterTexts(context.assignment.parameters, of: description), formats: formats,
+            submitted: context.assignment.submission())
+    }
+
+    /// Levels in groups of ``levelsPerBlock``, the last one whole.
+    static func groups(of levels: [Int]) -> [ClosedRange<Int>] {
+        guard let first = levels.first, let last = levels.last else { return [] }
+        return stride(from: last, through: first, by: -levelsPerBlock).reversed().map { end in
+            max(first, end - levelsPerBlock + 1)...end
+        }
+    }
+
+    private static func outline(
+        _ context: ChunkContext, _ maps: any JobMaps
+    ) throws -> ChunkOutcome {
+        let settings = try settings(context)
+        let blocks = groups(of: settings.selection.levels).compactMap { levels in
+            settings.selection.rectangle(at: levels.lowerBound).map { tiles in
+                let whole = levels.reduce(0) { $0 + 1 << (2 * ($1 - levels.lowerBound)) }
+                return TileBlocks(
+                    level: levels.lowerBound, levels: levels, rectangle: tiles,
+                    tilesPerBlock: whole)
+            }
+        }
+        return try TileExport.outline(
+            context, maps, settings, blocks: blocks, blocksPerRun: 1, draw: encode,
+            package: package
+        ) { input, map throws(Failure) in
+            let layers = map.tileLayers(settings.layers)
+            guard !layers.isEmpty else {
+                throw Failure(
+                    .invalidParameter,
+                    "map '\(map.name)' has no layer whose features vector tiles can have: "
+                        + "expected one that is loaded, may be queried and is on this site")
+            }
+            input.layers = layers.map { TileExport.PackageLayer($0, settings.selection.levels) }
+        }
+    }
+
+    /// Makes the tiles of a run into a blob, block after block.
+    private static func encode(
+        _ context: ChunkContext, _ maps: any JobMaps
+    ) throws -> ChunkOutcome {
+        let run = try context.input(TileRun.self)
+        let settings = try settings(context)
+        let blocks = try run.rectangle
+        let map = try context.patiently { () throws(Failure) -> MapDescription in
+            try maps.map(named: settings.map, at: run.position)
+        }
+        let layers = map.tileLayers(settings.layers)
+        var counts = LostFeatures()
+        var done = 0
+        let blob = try context.blobs.put(mediaType: MediaType.bytes.rawValue) { write in
+            for row in blocks.rows {
+                for column in blocks.columns {
+                    try context.checkCancelled()
+                    guard let root = TileAddress(level: run.level, row: row, column: column) else {
+                        throw Failure(.corrupt, "tile \(run.level)/\(row)/\(column)")
+                    }
+                    try maps.forEachVectorTile(
+                        below: root, levels: run.level...run.lastLevel, of: layers, in: map,
+                        isCancelled: context.isCancelled
+                    ) { tile, made in
+                        guard settings.selection.contains(tile),
+                            settings.selection.levels.contains(tile.level)
+                        else { return }
+                        counts.add(made.report)
+                        guard let bytes = made.bytes else { return }
+                        try write(TileBlob.record(tile, bytes))
+                    }
+                    done += 1
+                    context.report(Double(done) / Double(blocks.count))
+                }
+            }
+        }
+        return ChunkOutcome(blob: blob, messages: counts.messages)
+    }
+}
+
+/// Features that are not in the tiles that they touch, by layer.
+private struct LostFeatures {
+    private var layers: [String: (vanished: Int, dropped: Int)] = [:]
+
+    mutating func add(_ report: VectorTileReport) {
+        for layer in report.layers where layer.vanished + layer.dropped > 0 {
+            let known = layers[layer.name] ?? (0, 0)
+            layers[layer.name] = (known.vanished + layer.vanished, known.dropped + layer.dropped)
+        }
+    }
+
+    /// Those dropped for the size of their tiles; features smaller than a step of the grid are as
+    /// every tile of that level shows them.
+    var messages: [JobMessage] {
+        layers.sorted { $0.key < $1.key }.filter { $0.value.dropped > 0 }.map { name, count in
+            JobMessage(
+                .warning,
+                "layer '\(name)': \(count.dropped) features were dropped from tiles that would "
+                    + "be too large")
+        }
+    }
+}
+
+extension TileExport.PackageLayer {
+    /// A layer inside the levels of the package.
+    fileprivate init(_ tiles: TileLayer, _ levels: [Int]) {
+        let shown = levels.filter { tiles.levels ~= $0 }
+        self.init(
+            name: tiles.layer.name, minLevel: shown.first ?? tiles.levels.lowerBound,
+            maxLevel: shown.last ?? tiles.levels.upperBound,
+            fields: (tiles.layer.properties?.fields ?? []).dropFirst().flatMap {
+                [$0.name, $0.type.nameInTiles]
+            })
+    }
+}
+
+extension FieldType {
+    /// The type's name in the metadata of MBTiles and TileJSON.
+    public var nameInTiles: String {
+        switch self {
+        case .objectID, .smallInteger, .integer, .bigInteger, .single, .double: "Number"
+        case .string, .date: "String"
+        }
+    }
+}
