@@ -4,9 +4,10 @@
 /// Which features leave a tile that would have too many bytes.
 ///
 /// The bound is shared out: layers that need less than an equal share have all they need, what they
-/// leave is shared by the others. A layer above its share gives up its least features, as few as
-/// make it fit: areas by area, lines by length, both of what is seen in the tile; points by a hash
-/// of id and place, which also decides between equals. Order, then, is: points, lines, areas.
+/// leave is shared by the others. A layer above its share gives up its least features, by halving
+/// until as few go as make it fit. Points go first, then lines, then areas; the shortest lines and
+/// smallest areas first, by what the tile shows of them; points, and others that are equal, by a
+/// hash of id and place.
 struct SizeBound {
     /// The most bytes of each layer, from the bytes that each needs.
     static func shares(of sizes: [Int], limit: Int) -> [Int] {

@@ -9,8 +9,9 @@ struct GridPlace: Hashable {
     var y: Int
 }
 
-/// A place inside a tile's buffered square in 32 bits: row of cells, then column, each counted from
-/// the square's corner. Orders by row, then column.
+/// A place inside a tile's buffered square in 32 bits: row, then column.
+///
+/// Both count cells from the square's upper left corner. Places order by row, then column.
 struct PackedPlace: Hashable, Comparable {
     let bits: UInt32
 

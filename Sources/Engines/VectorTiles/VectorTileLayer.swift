@@ -27,8 +27,7 @@ public struct VectorTileFeature: Sendable {
 public struct VectorTileLayer: Sendable {
     /// Its name, unique in a tile.
     public let name: String
-    /// Number of features without a place: no coordinates, or one that is not finite. They are in
-    /// no tile.
+    /// Number of features without coordinates, or with one that is not finite; they are in no tile.
     public private(set) var unplaceable = 0
 
     var features: [Feature] = []

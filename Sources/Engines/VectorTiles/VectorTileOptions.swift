@@ -13,7 +13,9 @@ public import Geometry
 /// which is one grid for the whole level. Where a vertex goes depends on the vertex and the level
 /// alone: not on the ring, its direction, its start, its other vertices or the tile. So a border
 /// that two areas share stays one border, junctions stay junctions, and no vertex moves by more
-/// than half a step in x and in y. Vertices that come to lie on their predecessor are one.
+/// than half a step in x and in y. Vertices that come to lie on their predecessor are one. Only
+/// where the border of one area crosses itself after rounding does it get vertices of its own, at
+/// the cells nearest to the crossings.
 public struct VectorTileOptions: Hashable, Sendable {
     /// Cells along a tile's side; a power of two.
     public let extent: Int
