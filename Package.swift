@@ -376,9 +376,6 @@ let testTargets: [Target] = [
             "TestKit",
         ]),
     tests("JobsTests", ["Jobs", "CairnModel", "EventLog", "TestKit"]),
-    tests(
-        "TilePackagesTests",
-        ["TilePackages", "CairnCore", "Codecs", "Geometry", "Platform", "SQLite", "TestKit"]),
     tests("RecordingTests", ["Recording", "CairnModel", "Geometry", "Platform", "TestKit"]),
     tests(
         "ReplayTests",

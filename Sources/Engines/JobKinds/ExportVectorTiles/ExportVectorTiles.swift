@@ -3,7 +3,8 @@
 
 public import CairnModel
 internal import Geometry
-internal import TilePackages
+internal import Site
+public import TilePackages
 internal import VectorTiles
 
 extension JobKind {

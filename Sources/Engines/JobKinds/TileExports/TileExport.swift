@@ -2,6 +2,7 @@
 // Part of Cairn.
 
 internal import CairnModel
+internal import Dataset
 internal import FoundationEssentials
 internal import Geometry
 internal import Platform

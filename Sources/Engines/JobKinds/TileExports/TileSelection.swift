@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-internal import CairnModel
+public import CairnModel
 public import Geometry
 
 /// The tiles of an export: those of some levels that touch an area.

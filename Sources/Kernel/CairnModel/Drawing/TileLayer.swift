@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-public import CairnCore
-public import Geometry
+internal import CairnCore
+internal import Geometry
 
 /// A layer of a map as its vector tiles have it.
 public struct TileLayer: Hashable, Sendable {
