@@ -22,7 +22,7 @@ enum TPKXDocuments {
         writer.object { json in
             json.member("name", metadata.name)
             json.key("version")
-            json.raw("1.0")
+            json.json("1.0".utf8)
             json.member("serviceDescription", metadata.description)
             json.member("copyrightText", metadata.attribution)
             json.member("tileBundlesPath", "./tile")
@@ -63,7 +63,7 @@ enum TPKXDocuments {
             json.member("name", metadata.name)
             json.member("guid", ServiceDocument.guid(metadata, content: content))
             json.key("version")
-            json.raw("1.0")
+            json.json("1.0".utf8)
             json.member("created", Int(metadata.created.microseconds / 1_000))
             json.member("snippet", metadata.description)
             json.member("description", metadata.description)

@@ -106,6 +106,31 @@ extension PackageDatabase {
             if let failure { throw failure }
         }
 
+        /// Level, column, row and bytes of every row of an update, as they lie; nil for NULL.
+        func changes(
+            _ body: (Int64, Int64, Int64, [UInt8]?) throws(Failure) -> Void
+        ) throws(Failure) {
+            let failure = try bounded(Self.allSteps) { () throws(SQLiteError) -> Failure? in
+                var statement = try connection.prepare(
+                    """
+                    SELECT zoom_level, tile_column, tile_row, tile_data,
+                    length(tile_data) > \(TilePackage.tileByteLimit) FROM tiles ORDER BY rowid
+                    """)
+                do throws(Failure) {
+                    while try next(&statement) {
+                        guard statement.integer(4) == 0 else {
+                            throw Failure.damaged(path, "a tile has too many bytes")
+                        }
+                        try body(
+                            statement.integer(0), statement.integer(1), statement.integer(2),
+                            statement.isNull(3) ? nil : statement.bytes(3))
+                    }
+                } catch { return error }
+                return nil
+            }
+            if let failure { throw failure }
+        }
+
         private func next(_ statement: inout Statement) throws(Failure) -> Bool {
             do throws(SQLiteError) { return try statement.step() } catch {
                 throw Failure.damaged(path, error.reason)
