@@ -177,6 +177,13 @@ let tier4: [Target] = [
         "LocatorSources",
         ["CairnModel", "Codecs", "Dataset", "GDAL", "Geometry", "Locator", "PROJ", "Platform"],
         data: ["osmconf.ini", "points-of-interest.txt"]),
+    library(
+        "RouteDirections", ["CairnCore", "Geometry"],
+        data: [
+            "directions-de.json", "directions-en.json", "directions-es.json",
+            "directions-fr.json", "directions-it.json", "directions-nl.json",
+            "directions-pl.json", "directions-pt.json",
+        ]),
     library("WebMaps", ["CairnModel", "EsriForms", "Geometry", "MapState", "Platform"]),
     library("Jobs", ["CairnModel"]),
     library("TilePackages", ["CairnCore", "Codecs", "Geometry", "Platform", "SQLite"]),
@@ -375,6 +382,7 @@ let testTargets: [Target] = [
             "LocatorSources", "CairnModel", "GDAL", "GEOS", "Geometry", "Locator", "Platform",
             "TestKit",
         ]),
+    tests("RouteDirectionsTests", ["RouteDirections", "CairnCore", "Geometry", "TestKit"]),
     tests("JobsTests", ["Jobs", "CairnModel", "EventLog", "TestKit"]),
     tests("RecordingTests", ["Recording", "CairnModel", "Geometry", "Platform", "TestKit"]),
     tests(
