@@ -61,7 +61,7 @@ extension DirectionsLanguage {
         if count < units.threshold {
             return quantity(tenths: count * 10, unit: small.key, isLong: isLong)
         }
-        let tenths = max(1, Self.rounded(size * 10 / 10, to: large.size / 10))
+        let tenths = max(1, Self.rounded(size, to: large.size / 10))
         let shown = tenths < 100 ? tenths : Self.rounded(size, to: large.size) * 10
         return quantity(tenths: shown, unit: large.key, isLong: isLong)
     }
