@@ -5,8 +5,8 @@ internal import Geometry
 
 /// The maneuvers of one leg, found edge after edge.
 struct LegManeuvers {
-    /// From its second edge on each maneuver's `edges` begins where it happens; ranges are within
-    /// the leg, and neither they nor what is summed over them is complete.
+    /// Each where the edge begins that its `edges` name, an empty range within the leg; the
+    /// stretches after them are not summed up yet.
     private(set) var maneuvers: [Maneuver]
 
     private let leg: [TraversedEdge]
