@@ -425,6 +425,7 @@ let testTargets: [Target] = [
             "Worker", "WorkerPools", "Bus", "CairnClient", "CairnModel", "Daemon",
             "Dataset", "FeatureQuery", "FedSite", "Geometry",
             "JobKinds", "Locator", "MapState", "Platform", "Remote", "Site", "TestKit",
+            "TilePackages", "VectorTiles",
         ]),
     tests(
         "SiteAnswersTests",

@@ -230,13 +230,17 @@ private let tasks = "/arcgis/rest/services/Jobs/GPServer/"
         switch kind {
         case "Batch": (nil, true)
         case "BatchGeocode": (given["locator"] ?? "World", false)
-        case "BatchIdentify", "ExportFeatures": (given["map"], given["at"] != nil)
+        case "BatchIdentify", "ExportFeatures", "ExportTiles", "ExportVectorTiles":
+            (given["map"], given["at"] != nil)
         default: nil
         }
     }
 
     private static func value(_ parameter: JobKindDescription.Parameter) -> String {
-        if let known = ["map": "City", "locator": "World", "at": "1"][parameter.name] {
+        if let known = [
+            "map": "City", "locator": "World", "at": "1", "levels": "0", "area": "1,1,2,2",
+            "layers": "0",
+        ][parameter.name] {
             return known
         }
         if let value = parameter.defaultValue ?? parameter.choices.first { return value }

@@ -80,6 +80,22 @@ import Testing
             (.batchGeocode, [:], "colour,size\na,b\n", "no column of addresses"),
             (.batchGeocode, [:], "", "the CSV file is empty"),
             (.batchGeocode, ["query": "a", "city": "b"], "a,b\n", "without columns of its parts"),
+            (.exportTiles, ["map": "A"], nil, "parameter 'levels' is missing"),
+            (.exportTiles, ["map": "A", "levels": "0-24"], nil, "from 0 to 23"),
+            (.exportTiles, ["map": "A", "levels": "5-3"], nil, "from 0 to 23"),
+            (.exportTiles, ["map": "A", "levels": "0-12"], nil, "22369621 tiles"),
+            (.exportTiles, ["map": "A", "levels": "3", "format": "vtpk"], nil, "'format'"),
+            (.exportTiles, ["map": "A", "levels": "3", "tileFormat": "gif"], nil, "'tileFormat'"),
+            (.exportTiles, ["map": "A", "levels": "3", "layers": "x"], nil, "'layers'"),
+            (.exportTiles, ["map": "A", "levels": "3", "area": "{'rings': 1}"], nil, "JSON"),
+            (.exportTiles, ["map": "A", "levels": "3", "area": "{}"], nil, "geometry"),
+            (.exportTiles, ["map": "A", "levels": "3", "area": "1,2,3"], nil, "'area'"),
+            (.exportTiles, ["map": "A", "levels": "3", "area": "0,88,1,89"], nil, "the world"),
+            (
+                .exportTiles, ["map": "A", "levels": "3", "area": "0,0,1,1", "areaSR": "2056"],
+                nil, "4326 or 3857"
+            ),
+            (.exportVectorTiles, ["map": "A", "levels": "3", "format": "gpkg"], nil, "'format'"),
             (.batch, ["sideBySide": "17"], "{\"kind\":\"ExportFeatures\"}", "1 to 16"),
             (.batch, [:], "{\"kind\":\"Nothing\"}", "there is no kind of job 'Nothing'"),
             (
@@ -103,6 +119,9 @@ import Testing
             (.batchIdentify, ["map": "A"], "{\"x\":1}\n"),
             (.batchIdentify, ["map": "A", "outputFormat": "gpkg", "at": "3"], "x\ty\n"),
             (.exportFeatures, ["map": "A", "layer": "0", "where": "a > 1", "at": "9"], nil),
+            (.exportTiles, ["map": "A", "levels": "0-10"], nil),
+            (.exportTiles, ["map": "A", "levels": "16", "area": "7,46,7.1,46.1"], nil),
+            (.exportVectorTiles, ["map": "A", "levels": "0-3,7", "format": "vtpk"], nil),
             // A batch that goes on has jobs that fail.
             (.batch, ["onFailure": "continue"], "{\"kind\":\"ExportFeatures\"}"),
         ] as [(JobKind, [String: String], String?)])

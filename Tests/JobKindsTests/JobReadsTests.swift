@@ -60,6 +60,12 @@ import Testing
                                 .locator)
                     })
             case .batchIdentify: return [.map(try BatchSettings(assignment).map.rawValue)]
+            case .exportTiles, .exportVectorTiles:
+                let texts = try ParameterTexts(parameters, of: kind)
+                let formats =
+                    kind.kind == .exportTiles ? ExportTiles.formats : ExportVectorTiles.formats
+                let settings = try TileExportSettings(texts, formats: formats, submitted: 1_000)
+                return [.map(settings.map.rawValue)]
             case .exportFeatures: return [.map(try ExportSettings(assignment).map.rawValue)]
             default:
                 let operation = JobKinds.operations(with: JobCapabilities())["Batch.plan"]
