@@ -396,7 +396,10 @@ let testTargets: [Target] = [
         ]),
     tests(
         "JobKindsTests",
-        ["JobKinds", "CairnModel", "Dataset", "Geometry", "Site", "Tables", "TestKit"]),
+        [
+            "JobKinds", "CairnModel", "Dataset", "Geometry", "Site", "Tables", "TestKit",
+            "VectorTiles",
+        ]),
     tests("TablesTests", ["Tables", "CairnModel", "Platform", "TestKit"]),
     tests(
         "CairnClientTests",

@@ -12,7 +12,7 @@ import Testing
 @testable import JobKinds
 
 /// Answers with the request's own position and tolerance; knows the map `Small` from 5 on.
-private struct Mirror: JobMaps {
+private struct Mirror: FeatureMaps {
     func map(named name: MapName, at position: Int64) throws(Failure) -> MapDescription {
         guard name.rawValue == "Small", position >= 5 else {
             throw Failure(.notFound, "there was no map '\(name)' at sequence number \(position)")

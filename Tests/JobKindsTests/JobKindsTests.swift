@@ -11,7 +11,7 @@ import Testing
     private static let kinds = JobKinds.all.map { $0.description.kind.rawValue }
     private static let full = JobCapabilities(maps: NoMaps()) { _ in { _ in nil } }
 
-    private struct NoMaps: JobMaps {
+    private struct NoMaps: FeatureMaps {
         func map(named name: MapName, at position: Int64) throws(Failure) -> MapDescription {
             throw Failure(.notFound, "no map")
         }

@@ -3,6 +3,9 @@
 
 internal import CairnModel
 internal import FeatureQuery
+internal import Geometry
+internal import Identify
+internal import SiteAnswers
 internal import VectorTiles
 internal import Worker
 
