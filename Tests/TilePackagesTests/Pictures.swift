@@ -12,19 +12,15 @@ extension TileAddress {
             return Self.bigEndian(UInt32(body.count)) + named
                 + Self.bigEndian(CRC32.checksum(named))
         }
-        let pixel = [UInt8(truncatingIfNeeded: row), UInt8(truncatingIfNeeded: column), 77]
-        let line: [UInt8] = [0] + [[UInt8]](repeating: pixel, count: 256).joined()
-        let lines = [UInt8]([[UInt8]](repeating: line, count: 256).joined())
-        var (low, high): (UInt32, UInt32) = (1, 0)
-        for byte in lines {
-            low = (low + UInt32(byte)) % 65_521
-            high = (high + low) % 65_521
-        }
-        let zlib: [UInt8] = [0x78, 0x9c] + Deflate.compress(lines) + Self.bigEndian(high << 16 | low)
-        let head = Self.bigEndian(256) + Self.bigEndian(256) + [8, 2, 0, 0, 0]
+        // Every pixel is the first of a palette of one. Of zeros the Adler-32 is their number.
+        let colour = [UInt8(truncatingIfNeeded: row), UInt8(truncatingIfNeeded: column), 77]
+        let lines = [UInt8](repeating: 0, count: 257 * 256)
+        let sum = UInt32(lines.count % 65_521) << 16 | 1
+        let zlib: [UInt8] = [0x78, 0x9c] + Deflate.compress(lines) + Self.bigEndian(sum)
+        let head = Self.bigEndian(256) + Self.bigEndian(256) + [8, 3, 0, 0, 0]
         let magic: [UInt8] = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
         return magic + chunk("IHDR", head)
-            + chunk("IDAT", zlib) + chunk("IEND", [])
+            + chunk("PLTE", colour) + chunk("IDAT", zlib) + chunk("IEND", [])
     }
 
     /// A vector tile of one point in its middle, in the layer `points`.

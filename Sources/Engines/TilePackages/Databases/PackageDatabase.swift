@@ -42,8 +42,12 @@ enum PackageDatabase {
             staged =
                 TilePackage.directory(of: path) + "/.staged-"
                 + String(random.next(), radix: 36)
+            // Made here, so that it is new, and private as the other formats' files are.
+            do throws(PlatformError) { _ = try OutputFile(creating: staged) } catch {
+                throw Failure(error)
+            }
             do throws(SQLiteError) {
-                let connection = try Connection(path: staged, mode: .create)
+                let connection = try Connection(path: staged, mode: .write)
                 self.connection = connection
                 try connection.execute(
                     """
