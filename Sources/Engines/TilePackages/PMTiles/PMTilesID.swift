@@ -12,6 +12,11 @@ enum PMTilesID {
     /// The number of the first tile of a level.
     static func first(of level: Int) -> UInt64 { (1 << UInt64(2 * level) - 1) / 3 }
 
+    /// Whether a number is the first of a level.
+    static func beginsLevel(_ number: UInt64) -> Bool {
+        TileAddress.levels.contains { first(of: $0) == number }
+    }
+
     static func number(of tile: TileAddress) -> UInt64 {
         var (x, y) = (UInt64(tile.column), UInt64(tile.row))
         var place: UInt64 = 0

@@ -39,7 +39,8 @@ struct PMTilesPlan {
                 offset = try Self.offset(of: row.second, in: data)
             }
             addressedCount += 1
-            if let entry = open, entry.offset == offset,
+            // GDAL 3.12 does not find tiles of a run that began on the level above.
+            if let entry = open, entry.offset == offset, !PMTilesID.beginsLevel(row.first),
                 entry.id + UInt64(entry.runLength) == row.first
             {
                 open?.runLength += 1
