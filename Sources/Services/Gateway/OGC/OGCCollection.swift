@@ -65,7 +65,10 @@ struct OGCCollection {
             "description",
             layer.info?.description ?? "Layer \(layer.id) of map \(map.name.rawValue)")
         json.member("itemType", "feature")
-        if extent != nil || time != nil { json.member("extent") { writeExtent(to: &$0) } }
+        let extent = properties.degrees
+        if extent != nil || time != nil {
+            json.member("extent") { writeExtent(extent, to: &$0) }
+        }
         json.member("crs", array: OGCReference.all(of: properties)) { $0.string($1.uri) }
         if let storage = OGCReference.storage(of: properties) {
             json.member("storageCrs", storage.uri)
@@ -76,21 +79,13 @@ struct OGCCollection {
             links.write("alternate", path + "?f=html", OGCLinks.html, layer.name, &json)
             links.write("items", path + "/items", OGCLinks.geoJSON, "Features", &json)
             links.write("items", path + "/items?f=html", OGCLinks.html, "Features", &json)
+            links.write(
+                "related", OGCMapID(map.name).description, OGCLinks.json, "Tiles of its map", &json)
         }
     }
 
-    private func writeExtent(to json: inout JSONWriter) {
-        if let extent {
-            json.member("spatial") { json in
-                json.key("bbox")
-                json.array { json in
-                    json.array(of: [extent.minX, extent.minY, extent.maxX, extent.maxY]) {
-                        $0.number($1)
-                    }
-                }
-                json.member("crs", OGCReference.crs84.uri)
-            }
-        }
+    private func writeExtent(_ extent: Envelope?, to json: inout JSONWriter) {
+        if let extent { json.spatialExtent(extent) }
         guard let time else { return }
         json.member("temporal") { json in
             json.key("interval")
@@ -106,14 +101,38 @@ struct OGCCollection {
             json.member("trs", "http://www.opengis.net/def/uom/ISO-8601/0/Gregorian")
         }
     }
+}
 
-    /// Extent in degrees; nil where it is unknown.
-    private var extent: Envelope? {
-        if let extent = properties.geographicExtent { return extent }
-        guard let own = properties.extent,
-            let reference = try? OutputReference(properties.spatialReference, name: "layer")
-        else { return nil }
-        return reference.unproject(own)
+/// Id of a map: `World` or, for a map in a folder, `Planning.Zones`.
+struct OGCMapID: Hashable, CustomStringConvertible {
+    let map: MapName
+
+    init(_ map: MapName) { self.map = map }
+
+    /// Nil for text of another form.
+    init?(_ text: String) {
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        guard !text.contains("/"), let map = MapName(rawValue: parts.joined(separator: "/")) else {
+            return nil
+        }
+        self.init(map)
+    }
+
+    var description: String { map.rawValue.split(separator: "/").joined(separator: ".") }
+}
+
+extension JSONWriter {
+    /// Writes the member `spatial` of an extent in degrees.
+    mutating func spatialExtent(_ extent: Envelope) {
+        member("spatial") { json in
+            json.key("bbox")
+            json.array { json in
+                json.array(of: [extent.minX, extent.minY, extent.maxX, extent.maxY]) {
+                    $0.number($1)
+                }
+            }
+            json.member("crs", OGCReference.crs84.uri)
+        }
     }
 }
 
@@ -148,15 +167,23 @@ struct OGCLinks {
         Self.write(relation, url: url(path), type, title, &json)
     }
 
+    /// Writes the links to a resource itself, and to its page.
+    func writeSelf(_ path: String, _ title: String, _ json: inout JSONWriter) {
+        write("self", path, Self.json, title, &json)
+        write("alternate", path + "?f=html", Self.html, title, &json)
+    }
+
+    /// - Parameter isTemplate: Whether the URL has variables in braces.
     static func write(
         _ relation: String, url: String, _ type: String, _ title: String,
-        _ json: inout JSONWriter
+        isTemplate: Bool = false, _ json: inout JSONWriter
     ) {
         json.object { json in
             json.member("href", url)
             json.member("rel", relation)
             json.member("type", type)
             json.member("title", title)
+            if isTemplate { json.member("templated", true) }
         }
     }
 }

@@ -3,13 +3,14 @@
 
 internal import CairnModel
 internal import EsriForms
+internal import Geometry
 internal import Platform
 
-/// The documents above the features: landing page, conformance, the description of the API,
+/// The documents above features and tiles: landing page, conformance, the description of the API,
 /// collections.
 enum OGCDocument {
     private static let title = "Cairn"
-    private static let summary = "The layers of this site's maps as features."
+    private static let summary = "The layers of this site's maps as features, the maps as tiles."
 
     static func landing(_ links: OGCLinks) -> [UInt8] {
         var json = JSONWriter()
@@ -25,6 +26,12 @@ enum OGCDocument {
                 links.write(
                     "conformance", "conformance", OGCLinks.json, "What is implemented", &json)
                 links.write("data", "collections", OGCLinks.json, "Collections", &json)
+                links.write(
+                    OGCTileset.relation + "tilesets-map", "map/tiles", OGCLinks.json,
+                    "Tilesets of maps", &json)
+                links.write(
+                    OGCTileset.relation + "tiling-schemes", "tileMatrixSets", OGCLinks.json,
+                    "Tile matrix sets", &json)
             }
         }
         return json.bytes
@@ -33,7 +40,11 @@ enum OGCDocument {
     private static let classes = [
         "ogcapi-features-1/1.0/conf/core", "ogcapi-features-1/1.0/conf/oas30",
         "ogcapi-features-1/1.0/conf/html", "ogcapi-features-1/1.0/conf/geojson",
-        "ogcapi-features-2/1.0/conf/crs",
+        "ogcapi-features-2/1.0/conf/crs", "ogcapi-tiles-1/1.0/conf/core",
+        "ogcapi-tiles-1/1.0/conf/tileset", "ogcapi-tiles-1/1.0/conf/tilesets-list",
+        "ogcapi-tiles-1/1.0/conf/dataset-tilesets", "ogcapi-tiles-1/1.0/conf/png",
+        "ogcapi-tiles-1/1.0/conf/oas30", "tms/2.0/conf/tilematrixset",
+        "tms/2.0/conf/json-tilematrixset",
     ]
 
     static func conformance() -> [UInt8] {
@@ -130,6 +141,11 @@ enum OGCDocument {
         var summary: String
         var mediaType = OGCLinks.json
         var parameters: [String] = []
+
+        /// Pictures have no page.
+        var mediaTypes: [String] {
+            mediaType.hasPrefix("image/") ? [mediaType] : [mediaType, OGCLinks.html]
+        }
     }
 
     private static let past = ["at", "f"]
@@ -155,10 +171,33 @@ enum OGCDocument {
             path: "/collections/{collectionId}/items/{featureId}", operation: "getFeature",
             summary: "One feature", mediaType: OGCLinks.geoJSON,
             parameters: ["collectionId", "featureId", "crs"] + past),
+        Path(
+            path: "/tileMatrixSets", operation: "getTileMatrixSetsList",
+            summary: "Schemes of tiles", parameters: ["f"]),
+        Path(
+            path: "/tileMatrixSets/" + TileMatrixSet.name, operation: "getTileMatrixSet",
+            summary: "The scheme of tiles", parameters: ["f"]),
+        Path(
+            path: "/map/tiles", operation: "dataset.map.getTileSetsList",
+            summary: "Tilesets of maps that can be read", parameters: ["f"]),
+        Path(
+            path: "/{mapId}", operation: "getMap", summary: "A map with its tilesets",
+            parameters: ["mapId", "f"]),
+        Path(
+            path: "/{mapId}/map/tiles", operation: "map.getTileSetsList",
+            summary: "Tilesets of a map", parameters: ["mapId", "f"]),
+        Path(
+            path: "/{mapId}/map/tiles/" + TileMatrixSet.name, operation: "map.getTileSet",
+            summary: "A tileset of a map", parameters: ["mapId", "f"]),
+        Path(
+            path: "/{mapId}/map/tiles/" + TileMatrixSet.name
+                + "/{tileMatrix}/{tileRow}/{tileCol}",
+            operation: "map.getTile", summary: "A tile of a map as it is now",
+            mediaType: "image/png", parameters: ["mapId", "tileMatrix", "tileRow", "tileCol"]),
     ]
 
     private static func failures(of path: Path) -> [(status: String, reason: String)] {
-        let missing = ("404", "There is no such collection or feature")
+        let missing = ("404", "There is no such map, collection, feature or tile")
         return [("400", "A parameter is unknown, or its value is invalid")]
             + (path.path.contains("{") ? [missing] : [])
             + [
@@ -179,11 +218,11 @@ enum OGCDocument {
                     json.member("200") { json in
                         json.member("description", path.summary)
                         json.member("content") { json in
-                            for type in [path.mediaType, OGCLinks.html] {
+                            for type in path.mediaTypes {
                                 json.member(type) { json in
                                     json.member("schema") { json in
                                         json.member(
-                                            "type", type == OGCLinks.html ? "string" : "object")
+                                            "type", type.hasSuffix("json") ? "object" : "string")
                                     }
                                 }
                             }
@@ -230,6 +269,16 @@ enum OGCDocument {
         }
         return [
             Parameter(name: "collectionId", description: "map.layer", isInPath: true),
+            Parameter(name: "mapId", description: "the map; folder.map", isInPath: true),
+            Parameter(
+                name: "tileMatrix", description: "level", isInPath: true,
+                schema: whole(0, TileAddress.levels.upperBound, 0)),
+            Parameter(
+                name: "tileRow", description: "row from the top", isInPath: true,
+                schema: whole(0, nil, 0)),
+            Parameter(
+                name: "tileCol", description: "column from the left", isInPath: true,
+                schema: whole(0, nil, 0)),
             Parameter(
                 name: "featureId", description: "the object id", isInPath: true,
                 schema: { $0.member("type", "integer") }),

@@ -20,7 +20,7 @@ extension GatewayService {
                 query: call.request.query, form: call.request.form, keepsEmpty: true)
             parameters.showsInside = call.caller.seesInside(of: call.match.requirement)
             call.parameters = parameters
-            format = try Self.format(parameters, call.request)
+            format = try Self.format(parameters, call.request, call.route.formats)
             if let map = call.match.mapName {
                 call.parameters = try await sighted(parameters, call.caller, on: map)
             }
@@ -51,12 +51,13 @@ extension GatewayService {
     }
 
     private static func format(
-        _ parameters: Parameters, _ request: GatewayRequest
+        _ parameters: Parameters, _ request: GatewayRequest, _ formats: [String]
     ) throws(Failure) -> Format {
         switch parameters[Known.f]?.lowercased() {
         case nil: break
         case "json", "geojson": return .json
         case "html": return .page
+        case let text? where formats.contains(text): return .json
         case let text?: throw Parameters.unexpected("f", text, "json or html")
         }
         let accepted = AcceptedTypes(request.accept)

@@ -251,6 +251,27 @@ enum Known {
     static let sortOrder = Parameter.choice(
         "sortOrder", ["asc", "desc"], default: "asc", "direction of the order")
 
+    // MARK: Tiles
+
+    static let wmtsService = Parameter.text("service", default: "WMTS", "WMTS")
+    static let wmtsRequest = Parameter.choice(
+        "request", ["GetCapabilities", "GetTile"], default: "GetCapabilities", "the operation")
+    static let wmtsVersion = Parameter.text("version", default: "1.0.0", "1.0.0, of GetTile")
+    static let wmtsAcceptVersions = Parameter.text(
+        "acceptversions", default: "1.0.0", "versions with commas, of GetCapabilities")
+    static let wmtsLayer = Parameter.text(
+        "layer", "the map's name, with _ for / after its folder")
+    static let wmtsStyle = Parameter.text("style", default: "default", "default")
+    static let wmtsFormat = Parameter.text("format", default: "image/png", "image/png")
+    static let wmtsMatrixSet = Parameter.choice(
+        "tilematrixset", WMTSRequest.matrixSets, "the scheme of tiles")
+    static let wmtsMatrix = Parameter.text("tilematrix", "level, 0 to 23")
+    static let wmtsRow = Parameter.text("tilerow", "row from the top")
+    static let wmtsColumn = Parameter.text("tilecol", "column from the left")
+    static let tilesetFormat = Parameter.choice(
+        "f", ["json", "tilejson", "html"], "form of the answer")
+    static let tileFormat = Parameter.choice("f", ["png"], default: "png", "form of the tile")
+
     // MARK: OGC API
 
     static let ogcFormat = Parameter.choice("f", ["json", "geojson", "html"], "form of the answer")

@@ -157,6 +157,25 @@ extension Route {
             formats: [], mediaTypes: ["image/png"],
             view: .mapValue, handler: GatewayService.tile),
         Route(
+            mapServer + "/tilejson.json", label: "mapTileJSON",
+            "The tiles of the map as TileJSON 3.0.0.", requires: .map(.query), style: .bytes,
+            asks: moment, formats: [], mediaTypes: [OGCLinks.json], view: .mapValue,
+            handler: GatewayService.tileJSON),
+        wmts(
+            "", "The tiles of the map as OGC WMTS 1.0.0, by parameters.",
+            asks: [
+                Known.wmtsService, Known.wmtsRequest, Known.wmtsVersion, Known.wmtsAcceptVersions,
+                Known.wmtsLayer, Known.wmtsStyle, Known.wmtsFormat, Known.wmtsMatrixSet,
+                Known.wmtsMatrix, Known.wmtsRow, Known.wmtsColumn,
+            ], types: ["text/xml", "image/png"], GatewayService.wmts),
+        wmts(
+            "/1.0.0/WMTSCapabilities.xml", "The capabilities of the map's WMTS.",
+            types: ["text/xml"], GatewayService.wmtsCapabilities),
+        wmts(
+            "/tile/1.0.0/{rest}",
+            "A tile: {Layer}/{Style}/{TileMatrixSet}/{TileMatrix}/{TileRow}/{TileCol}.png.",
+            types: ["image/png"], GatewayService.wmtsTile),
+        Route(
             mapServer + "/{layer}/{objectId}", label: "mapFeature", "A feature of a layer.",
             requires: .map(.query), asks: output, view: .feature, handler: GatewayService.feature),
         Route(
@@ -219,6 +238,16 @@ extension Route {
             "A feature of a layer.", requires: .map(.query), asks: output, view: .feature,
             handler: GatewayService.feature),
     ]
+
+    private static func wmts(
+        _ path: String, _ summary: String, asks parameters: [any DescribedParameter] = [],
+        types: [String], _ handler: @escaping Handler
+    ) -> Route {
+        Route(
+            mapServer + "/WMTS" + path, label: "mapWMTS", summary, requires: .map(.query),
+            style: .wmts, asks: parameters + moment, formats: [], mediaTypes: types,
+            view: .mapValue, handler: handler)
+    }
 
     private static func edit(
         _ path: String, _ summary: String, asks parameters: [any DescribedParameter],

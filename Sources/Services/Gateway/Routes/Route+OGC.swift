@@ -4,11 +4,15 @@
 internal import CairnModel
 internal import Site
 
-// OGC API – Features.
+// OGC API – Features, and OGC API – Tiles.
 extension Route {
     private static let known: [any DescribedParameter] = [
         Known.ogcFormat, Known.at, Known.historicMoment, Known.minSequence, Known.timeout,
         Known.token,
+    ]
+
+    private static let ofTiles: [any DescribedParameter] = [
+        Known.at, Known.historicMoment, Known.minSequence, Known.token,
     ]
 
     static let ogc = [
@@ -32,6 +36,33 @@ extension Route {
             "ogc/collections/{collection}/items/{feature}", "ogcItem", "One feature",
             requires: .map(.query), asks: known + [Known.crs], refuses: OGCItems.filters,
             view: .item, GatewayService.item),
+        ogc(
+            "ogc/tileMatrixSets", "ogc", "Schemes of tiles", view: .ogcValue,
+            GatewayService.tileMatrixSets),
+        ogc(
+            "ogc/tileMatrixSets/" + TileMatrixSet.name, "ogc", "The scheme of tiles",
+            view: .ogcValue, GatewayService.tileMatrixSet),
+        ogc(
+            "ogc/map/tiles", "ogcTilesets", "Tilesets of maps that can be read",
+            requires: .filtered, asks: [Known.ogcFormat, Known.minSequence, Known.token],
+            view: .ogcValue, GatewayService.allTilesets),
+        ogc(
+            "ogc/{mapId}", "ogcMap", "A map with its tilesets", requires: .map(.query),
+            asks: [Known.ogcFormat] + ofTiles, view: .ogcValue, GatewayService.ogcMap),
+        ogc(
+            "ogc/{mapId}/map/tiles", "ogcMap", "Tilesets of a map", requires: .map(.query),
+            asks: [Known.ogcFormat] + ofTiles, view: .ogcValue, GatewayService.tilesets),
+        ogc(
+            "ogc/{mapId}/map/tiles/" + TileMatrixSet.name, "ogcMap", "A tileset of a map",
+            requires: .map(.query), asks: [Known.tilesetFormat] + ofTiles,
+            formats: ["json", "tilejson", "html"], view: .ogcValue, GatewayService.tileset),
+        Route(
+            "ogc/{mapId}/map/tiles/" + TileMatrixSet.name + "/{level}/{row}/{column}",
+            label: "ogcTile", "A tile of a map as it is now", requires: .map(.query),
+            methods: .read, style: .ogcBytes,
+            asks: [Known.tileFormat, Known.at, Known.historicMoment, Known.minSequence],
+            formats: [], mediaTypes: ["image/png"], view: .ogcValue,
+            handler: GatewayService.ogcTile),
         ogc("ogc/{rest}", unknown, "Nothing", view: .ogcValue, GatewayService.noOGC),
     ]
 
@@ -39,12 +70,12 @@ extension Route {
         _ pattern: String, _ label: String, _ summary: String,
         requires requirement: Requirement.Rule = .nothing,
         asks parameters: [any DescribedParameter] = known, refuses: [String] = [],
-        takesOther: Bool = false, view: View,
+        takesOther: Bool = false, formats: [String] = ["json", "html"], view: View,
         _ handler: @escaping Handler
     ) -> Route {
         Route(
             pattern, label: label, summary, requires: requirement, methods: .read, style: .ogc,
-            asks: parameters, refuses: refuses, takesOther: takesOther, formats: ["json", "html"],
+            asks: parameters, refuses: refuses, takesOther: takesOther, formats: formats,
             mediaTypes: [
                 pattern.contains("/items") ? OGCLinks.geoJSON : OGCLinks.json, OGCLinks.html,
             ], view: view, handler: handler)

@@ -33,7 +33,11 @@ struct Route: Sendable {
         case esri
         /// The handler's bytes have one form; failures are Esri's error bodies.
         case bytes
-        /// OGC API – Features: formats by `f` and Accept, failures with their HTTP status.
+        /// As `bytes`; failures are OWS exception reports with their HTTP status.
+        case wmts
+        /// As `bytes`; failures are those of `ogc`.
+        case ogcBytes
+        /// OGC APIs: formats by `f` and Accept, failures with their HTTP status.
         case ogc
         /// Always a page.
         case session

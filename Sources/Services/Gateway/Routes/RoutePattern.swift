@@ -52,6 +52,8 @@ struct RoutePattern: Hashable, Sendable {
 enum Capture: String, CaseIterable, Sendable {
     /// A map or a locator: one segment, or two with a folder.
     case map, locator
+    /// A map as OGC APIs name it: one segment, with a dot after the folder.
+    case mapID = "mapId"
     case folder, task, job, result, input, collection, feature, layer, objectId, level, row, column
     /// The id of an item of the portal or of an upload in parts, a user's name, a portal's id.
     case item, user, portal
@@ -93,6 +95,9 @@ enum Capture: String, CaseIterable, Sendable {
             guard let collection = OGCCollectionID(text) else { return nil }
             (captures.name, captures.layer) = (collection.map.rawValue, collection.layer)
             captures.collection = collection
+        case .mapID:
+            guard let id = OGCMapID(text) else { return nil }
+            captures.name = id.map.rawValue
         case .layer:
             guard let id = Int(text), 0...Int(Int32.max) ~= id else { return nil }
             captures.layer = id

@@ -13,21 +13,35 @@ extension GatewayService {
     /// Status 404 for a tile outside the scheme. Throws `Failure` for an unknown map, and the
     /// failures of drawing.
     func tile(_ call: Call) async throws(Failure) -> GatewayResponse {
-        let (text, place, parameters) = (call.captures.name, call.captures.tile, call.parameters)
-        guard try parameters.past() == nil else {
-            throw Failure(
-                .invalidParameter, "tiles are of the map as it is now: export draws the past")
-        }
-        let sequence = try parameters.minSequence()
-        let map = try await backend.map(
-            named: try Self.mapName(text), past: nil, minSequence: sequence)
-        guard let map else { throw Self.noMap(text) }
+        let map = try await tiledMap(call)
         let address: TileAddress
         do throws(Failure) {
-            address = try .parsing(level: place.level, row: place.row, column: place.column)
+            address = try .parsing(call.captures.tile)
         } catch {
             return GatewayResponse(status: 404, body: ErrorBody.json(error))
         }
+        return try await tile(address, of: map, call.parameters)
+    }
+
+    /// The map of a tile as it is now; throws `invalidParameter` for one of the past.
+    func tiledMap(_ call: Call) async throws(Failure) -> MapDescription {
+        guard try call.parameters.past() == nil else {
+            throw Failure(
+                .invalidParameter, "tiles are of the map as it is now: export draws the past")
+        }
+        let map = try await backend.map(
+            named: try Self.mapName(call.captures.name), past: nil,
+            minSequence: try call.parameters.minSequence())
+        guard let map else { throw Self.noMap(call.captures.name) }
+        return map
+    }
+
+    /// A tile of a map as a PNG with its entity tag, from the cache or drawn.
+    ///
+    /// A tile that lacks layers of other servers names them, and has no entity tag.
+    func tile(
+        _ address: TileAddress, of map: MapDescription, _ parameters: Parameters
+    ) async throws(Failure) -> GatewayResponse {
         let pictures = PictureBlock(containing: address)
         let request = pictures.request(map: map.name, minSequence: map.sequence)
         let block = try await tiles.block(pictures, of: map) {

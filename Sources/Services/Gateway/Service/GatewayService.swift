@@ -180,7 +180,7 @@ struct GatewayService: Sendable {
             if let map = match.mapName {
                 call.parameters = try await sighted(call.parameters, call.caller, on: map)
             }
-            if route.style == .bytes {
+            if [.bytes, .wmts, .ogcBytes].contains(route.style) {
                 response = try await route.handler(self)(call)
                 response.user = call.caller.user
                 return response
@@ -198,8 +198,10 @@ struct GatewayService: Sendable {
             return await shaped(response, format, call)
         } catch {
             let error = error.shown(call.parameters)
+            if route.style == .wmts { return .wmtsFailure(error) }
             return await shaped(
-                route.style == .ogc ? Self.ogcFailure(error) : GatewayResponse(error),
+                [.ogc, .ogcBytes].contains(route.style)
+                    ? Self.ogcFailure(error) : GatewayResponse(error),
                 request.wantsPage || route.style == .session ? .page : .json, call)
         }
     }

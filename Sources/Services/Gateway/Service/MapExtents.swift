@@ -25,6 +25,16 @@ struct MapExtents {
         return known.dropFirst().reduce(first) { $0.union($1) }
     }
 
+    /// The rectangle around all loaded layers in degrees; nil where the extent of one is unknown.
+    var degrees: Envelope? {
+        var total: Envelope?
+        for layer in map.layers where layer.kind != .group && layer.loadStatus == .loaded {
+            guard let extent = layer.properties?.degrees else { return nil }
+            total = total?.union(extent) ?? extent
+        }
+        return total
+    }
+
     /// The whole world; nil for a reference whose domain is smaller.
     static func world(in reference: SpatialReference) -> Envelope? {
         switch reference.latestWkid {
@@ -70,5 +80,16 @@ struct MapExtents {
             return target.project(source.unproject(extent))
         }
         return properties.geographicExtent.map { target.project($0) }
+    }
+}
+
+extension LayerProperties {
+    /// Extent in degrees; nil where it is unknown.
+    var degrees: Envelope? {
+        if let geographicExtent { return geographicExtent }
+        guard let extent,
+            let reference = try? OutputReference(spatialReference, name: "layer")
+        else { return nil }
+        return reference.unproject(extent)
     }
 }

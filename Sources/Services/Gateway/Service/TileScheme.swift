@@ -8,7 +8,8 @@ internal import Platform
 
 extension TileAddress {
     /// Throws `notFound` for a tile outside the scheme.
-    static func parsing(level: Int, row: Int, column: Int) throws(Failure) -> TileAddress {
+    static func parsing(_ place: Captures.TilePlace) throws(Failure) -> TileAddress {
+        let (level, row, column) = (place.level, place.row, place.column)
         if let tile = TileAddress(level: level, row: row, column: column) { return tile }
         guard levels ~= level else {
             throw Failure(.notFound, "tile level \(level): expected 0 to \(levels.upperBound)")

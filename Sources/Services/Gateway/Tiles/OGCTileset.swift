@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+internal import Geometry
+internal import Platform
+
+/// The pictures of a map as a tileset of OGC API – Tiles 1.0 (20-057).
+struct OGCTileset {
+    static let relation = "http://www.opengis.net/def/rel/ogc/1.0/"
+    /// Media type of TileJSON, as registered by its users.
+    static let tileJSON = "application/vnd.mapbox.tile+json"
+
+    let map: TiledMap
+    let links: OGCLinks
+    /// `token=…` as the client sent it; empty for none.
+    let secret: String
+
+    private var path: String { "\(map.id)/map/tiles" }
+    private var ownPath: String { path + "/" + TileMatrixSet.name }
+
+    /// URL of a tile, with variables of those names for level, row and column.
+    func template(_ level: String, _ row: String, _ column: String) -> String {
+        "\(links.root)/\(ownPath)/{\(level)}/{\(row)}/{\(column)}"
+            + (secret.isEmpty ? "" : "?" + secret)
+    }
+
+    /// `/ogc/{map}`: the map, in the form of a collection.
+    func mapBody() -> [UInt8] {
+        var json = JSONWriter()
+        json.object { json in
+            json.member("id", "\(map.id)")
+            writeText(to: &json)
+            json.member("extent") { $0.spatialExtent(map.extent) }
+            json.key("links")
+            json.array { json in
+                links.writeSelf("\(map.id)", map.title, &json)
+                links.write(
+                    Self.relation + "tilesets-map", path, OGCLinks.json, "Tilesets", &json)
+                links.write(
+                    "conformance", "conformance", OGCLinks.json, "What is implemented", &json)
+                links.write("service-desc", "api", OGCLinks.openAPI, "The API", &json)
+                links.write("up", "", OGCLinks.json, "All maps", &json)
+            }
+        }
+        return json.bytes
+    }
+
+    private func writeText(to json: inout JSONWriter) {
+        json.member("title", map.title)
+        if !map.summary.isEmpty { json.member("description", map.summary) }
+        if !map.attribution.isEmpty { json.member("attribution", map.attribution) }
+    }
+
+    /// A list of tilesets, one of each map.
+    ///
+    /// - Parameter path: The path of the list below the landing page.
+    static func list(_ tilesets: [OGCTileset], _ path: String, _ links: OGCLinks) -> [UInt8] {
+        var json = JSONWriter()
+        json.object { json in
+            json.member("tilesets", array: tilesets) { json, tileset in
+                json.object { tileset.writeEntry(to: &$0) }
+            }
+            json.key("links")
+            json.array { links.writeSelf(path, "Tilesets of maps", &$0) }
+        }
+        return json.bytes
+    }
+
+    /// `/ogc/{map}/map/tiles`.
+    func listBody() -> [UInt8] { Self.list([self], path, links) }
+
+    private func writeEntry(to json: inout JSONWriter) {
+        json.member("title", map.title)
+        writeScheme(to: &json)
+        json.key("links")
+        json.array { json in
+            links.write("self", ownPath, OGCLinks.json, map.title, &json)
+            // The name that GDAL 3.6 looks for.
+            links.write(Self.relation + "tileset", ownPath, OGCLinks.json, map.title, &json)
+            writeSchemeLink(to: &json)
+        }
+    }
+
+    private func writeScheme(to json: inout JSONWriter) {
+        json.member("dataType", "map")
+        json.member("crs", TileMatrixSet.crs)
+        json.member("tileMatrixSetURI", TileMatrixSet.uri)
+    }
+
+    private func writeSchemeLink(to json: inout JSONWriter) {
+        links.write(
+            Self.relation + "tiling-scheme", schemePath, OGCLinks.json, TileMatrixSet.name, &json)
+    }
+
+    private var schemePath: String { "tileMatrixSets/" + TileMatrixSet.name }
+
+    /// `/ogc/{map}/map/tiles/WebMercatorQuad`.
+    ///
+    /// Every tile of the scheme is answered, so the limits are those of the matrices; `boundingBox`
+    /// is where the map's layers are.
+    func body() -> [UInt8] {
+        var json = JSONWriter()
+        json.object { json in
+            writeText(to: &json)
+            writeScheme(to: &json)
+            // Of the draft of 20-057, and what GDAL 3.6 reads.
+            json.member("tileMatrixSetDefinition", links.url(schemePath))
+            json.member("tileMatrixSetLimits", array: TileMatrixSet.matrices) { json, matrix in
+                json.object { json in
+                    json.member("tileMatrix", matrix.id)
+                    for name in ["Row", "Col"] {
+                        json.member("minTile" + name, 0)
+                        json.member("maxTile" + name, matrix.count - 1)
+                    }
+                }
+            }
+            json.member("boundingBox") { json in
+                json.member("lowerLeft", array: [map.extent.minX, map.extent.minY]) {
+                    $0.number($1)
+                }
+                json.member("upperRight", array: [map.extent.maxX, map.extent.maxY]) {
+                    $0.number($1)
+                }
+                json.member("crs", OGCReference.crs84.uri)
+            }
+            json.key("links")
+            json.array { json in
+                links.writeSelf(ownPath, map.title, &json)
+                links.write(
+                    "alternate", ownPath + "?f=tilejson", Self.tileJSON, "TileJSON 3.0.0", &json)
+                writeSchemeLink(to: &json)
+                OGCLinks.write(
+                    "item", url: template("tileMatrix", "tileRow", "tileCol"), "image/png",
+                    "Tiles", isTemplate: true, &json)
+            }
+        }
+        return json.bytes
+    }
+
+    /// The same as TileJSON.
+    func tileJSONBody() -> [UInt8] { TileJSON.body(of: map, template: template("z", "y", "x")) }
+}

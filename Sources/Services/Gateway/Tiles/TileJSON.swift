@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+internal import Geometry
+internal import Platform
+
+/// TileJSON 3.0.0 of a map's pictures, without `vector_layers`, which are those of vector tiles.
+enum TileJSON {
+    /// - Parameter template: URL of a tile with `{z}`, `{x}` and `{y}`, rows from the top.
+    static func body(of map: TiledMap, template: String) -> [UInt8] {
+        let extent = map.extent
+        var json = JSONWriter()
+        json.object { json in
+            json.member("tilejson", "3.0.0")
+            json.member("name", map.title)
+            if !map.summary.isEmpty { json.member("description", map.summary) }
+            json.member("attribution", map.attribution)
+            json.member("version", "1.0.0")
+            json.member("scheme", "xyz")
+            json.member("tiles", array: [template]) { $0.string($1) }
+            json.member("minzoom", TileAddress.levels.lowerBound)
+            json.member("maxzoom", TileAddress.levels.upperBound)
+            json.member(
+                "bounds", array: [extent.minX, extent.minY, extent.maxX, extent.maxY]
+            ) { $0.number($1) }
+            let middle = [(extent.minX + extent.maxX) / 2, (extent.minY + extent.maxY) / 2]
+            json.member("center", array: middle + [Double(map.overviewLevel)]) { $0.number($1) }
+        }
+        return json.bytes
+    }
+}
