@@ -153,7 +153,7 @@ import Testing
         let drawn = Drawn()
         func ask(_ column: Int, isRemote: Bool) async throws {
             let block = try Samples.block(column)
-            _ = try await cache.block(block, of: map) { () async throws(Failure) in
+            _ = try await cache.block(.pictures(block), of: map) { () async throws(Failure) in
                 var block = drawn.block(byteCount: 9)
                 block.hasRemote = isRemote
                 return block
@@ -192,7 +192,7 @@ import Testing
         // The cache has two places; a third entry evicts the least recently used.
         for (column, count) in [(0, 1), (1, 2), (0, 2), (2, 3), (0, 3), (1, 4)] {
             let block = try Samples.block(column)
-            _ = try await cache.block(block, of: map) { () async throws(Failure) in
+            _ = try await cache.block(.pictures(block), of: map) { () async throws(Failure) in
                 drawn.block(byteCount: 3_500)
             }
             #expect(drawn.value == count, "column \(column)")
@@ -207,7 +207,7 @@ import Testing
             of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let asking = (0..<20).map { _ in
             Task {
-                try await cache.block(try Samples.block(0), of: map) {
+                try await cache.block(.pictures(try Samples.block(0)), of: map) {
                     () async throws(Failure) in
                     for await _ in gate {}
                     return drawn.block(byteCount: 9)

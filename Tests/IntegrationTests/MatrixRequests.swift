@@ -269,6 +269,13 @@ struct MatrixSubject: Sendable {
                     ])
             ]
         case "mapTile": return [MatrixRequest(mapServer + "/tile/0/0/0")]
+        case "vectorTiles": return [MatrixRequest(vectorTileServer)]
+        case "vectorTileStyle":
+            return ["/resources/styles", "/resources/styles/root.json", "/style.json"].map {
+                MatrixRequest(vectorTileServer + $0)
+            }
+        case "vectorTileJSON": return [MatrixRequest(vectorTileServer + "/tilejson.json")]
+        case "vectorTile": return [MatrixRequest(vectorTileServer + "/tile/0/0/0.pbf")]
         case "mapFeature": return (1...6).map { MatrixRequest(mapServer + "/0/\($0)") }
         case "features": return [MatrixRequest(featureServer)]
         case "featuresLayers": return [MatrixRequest(featureServer + "/layers")]

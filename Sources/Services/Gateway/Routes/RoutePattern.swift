@@ -57,6 +57,8 @@ enum Capture: String, CaseIterable, Sendable {
     case folder, task, job, result, input, collection, feature, layer, objectId, level, row, column
     /// The id of an item of the portal or of an upload in parts, a user's name, a portal's id.
     case item, user, portal
+    /// The column of a vector tile, with or without the ending of its file.
+    case columnFile = "column.pbf"
     /// All remaining segments, at least one.
     case rest
 
@@ -65,7 +67,7 @@ enum Capture: String, CaseIterable, Sendable {
 
     /// Service types, before which a segment is never a folder's name.
     private static let serviceTypes: Set = [
-        "mapserver", "featureserver", "geocodeserver", "gpserver",
+        "mapserver", "featureserver", "geocodeserver", "gpserver", "vectortileserver",
     ]
 
     /// Matches the segments from an index on and stores them in `captures`; returns their number,
@@ -107,6 +109,9 @@ enum Capture: String, CaseIterable, Sendable {
         case .level: return take(text, into: &captures.tile.level)
         case .row: return take(text, into: &captures.tile.row)
         case .column: return take(text, into: &captures.tile.column)
+        case .columnFile:
+            let digits = text.hasSuffix(".pbf") ? String(text.dropLast(4)) : text
+            return take(digits, into: &captures.tile.column)
         case .rest:
             captures.text = segments.joined(separator: "/")
             return segments.count

@@ -4,7 +4,8 @@
 /// All resources of the gateway, looked up by path.
 struct RouteTable: Sendable {
     static let shared = RouteTable(
-        Route.site + Route.portal + Route.map + Route.features + Route.locator + Route.jobs
+        Route.site + Route.portal + Route.map + Route.vectorTiles + Route.features + Route.locator
+            + Route.jobs
             + Route.ogc
             + Route.pages + Route.elsewhere)
 

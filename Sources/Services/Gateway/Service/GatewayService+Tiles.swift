@@ -44,7 +44,7 @@ extension GatewayService {
     ) async throws(Failure) -> GatewayResponse {
         let pictures = PictureBlock(containing: address)
         let request = pictures.request(map: map.name, minSequence: map.sequence)
-        let block = try await tiles.block(pictures, of: map) {
+        let block = try await tiles.block(.pictures(pictures), of: map) {
             [backend] () async throws(Failure) in
             try TileCache.Block(try await backend.ask(.export, request, within: Self.drawingTime))
         }

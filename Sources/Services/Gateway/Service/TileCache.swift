@@ -4,6 +4,7 @@
 internal import CairnModel
 internal import Codecs
 internal import FoundationEssentials
+internal import Geometry
 internal import Platform
 
 /// Cache of drawn tiles in memory, by version of their map.
@@ -39,9 +40,15 @@ actor TileCache {
     /// Lifetime of a block with remote layers, which change without notice.
     static let remoteAge = Duration.seconds(60)
 
+    /// What is made and kept together.
+    enum Content: Hashable, Sendable {
+        case pictures(PictureBlock)
+        case vector(TileAddress)
+    }
+
     private struct Key: Hashable {
         var version: Int
-        var block: PictureBlock
+        var content: Content
     }
 
     /// The state of a map that determines its tiles.
@@ -75,11 +82,11 @@ actor TileCache {
     /// A drawing continues when the caller's task is cancelled: others may wait for it, and it is
     /// cached. Throws `busy` beyond ``drawingBound``, and the failures of `draw`.
     func block(
-        _ block: PictureBlock, of map: MapDescription,
+        _ content: Content, of map: MapDescription,
         draw: @escaping @Sendable () async throws(Failure) -> Block
     ) async throws(Failure) -> Block {
         clock += 1
-        let key = Key(version: version(of: map), block: block)
+        let key = Key(version: version(of: map), content: content)
         if let known = blocks[key] {
             if !known.block.hasRemote || known.drawn.duration(to: now()) < Self.remoteAge {
                 blocks[key]?.lastUse = clock
@@ -147,13 +154,24 @@ actor TileCache {
     }
 }
 
+extension TileCache.Tile {
+    fileprivate init(_ bytes: [UInt8]) {
+        self.bytes = bytes
+        entityTag = "\"\(SHA256.digest(bytes).hexadecimal.prefix(32))\""
+    }
+}
+
 extension TileCache.Block {
+    /// A vector tile.
+    init(_ answer: VectorTileAnswer) {
+        tiles = [TileCache.Tile(Array(answer.bytes))]
+        sequence = answer.head.sequence
+        isStale = answer.head.isStale
+    }
+
     /// Cuts a picture that was drawn in pieces; throws `corrupt` for any other.
     init(_ picture: ExportedPicture) throws(Failure) {
-        tiles = try picture.pieces().map { bytes in
-            let digest = SHA256.digest(bytes).hexadecimal.prefix(32)
-            return TileCache.Tile(bytes: bytes, entityTag: "\"\(digest)\"")
-        }
+        tiles = try picture.pieces().map { TileCache.Tile($0) }
         sequence = picture.head.sequence
         isStale = picture.head.isStale
         hasRemote = picture.head.hasRemote ?? false

@@ -16,7 +16,7 @@ extension GatewayService {
 
     /// The token of a query, for the URLs of an answer, since programs that draw tiles send no
     /// header; empty without one.
-    private static func secret(_ parameters: Parameters) -> String {
+    static func secret(_ parameters: Parameters) -> String {
         parameters[Known.token].map { "token=" + Parameters.encode($0) } ?? ""
     }
 

@@ -3,12 +3,17 @@
 
 internal import CairnModel
 internal import Geometry
+internal import JobKinds
 internal import Platform
 
-/// TileJSON 3.0.0 of a map's pictures, without `vector_layers`, which are those of vector tiles.
+/// TileJSON 3.0.0 of a map's tiles.
 enum TileJSON {
-    /// - Parameter template: URL of a tile with `{z}`, `{x}` and `{y}`, rows from the top.
-    static func body(of map: TiledMap, template: String) -> [UInt8] {
+    /// - Parameters:
+    ///   - template: URL of a tile with `{z}`, `{x}` and `{y}`, rows from the top.
+    ///   - vectorLayers: Layers of vector tiles; nil for pictures.
+    static func body(
+        of map: TiledMap, template: String, vectorLayers: [TileLayer]? = nil
+    ) -> [UInt8] {
         let extent = map.extent
         var json = JSONWriter()
         json.object { json in
@@ -24,9 +29,27 @@ enum TileJSON {
             json.member(
                 "bounds", array: [extent.minX, extent.minY, extent.maxX, extent.maxY]
             ) { $0.number($1) }
+            if let vectorLayers { json.vectorLayers(vectorLayers) }
             let middle = [(extent.minX + extent.maxX) / 2, (extent.minY + extent.maxY) / 2]
             json.member("center", array: middle + [Double(map.overviewLevel)]) { $0.number($1) }
         }
         return json.bytes
+    }
+}
+
+extension JSONWriter {
+    fileprivate mutating func vectorLayers(_ layers: [TileLayer]) {
+        member("vector_layers", array: layers) { json, each in
+            json.object { json in
+                json.member("id", each.layer.name)
+                json.member("minzoom", each.levels.lowerBound)
+                json.member("maxzoom", each.levels.upperBound)
+                json.member("fields") { json in
+                    for field in (each.layer.properties?.fields ?? []).dropFirst() {
+                        json.member(field.name, field.type.nameInTiles)
+                    }
+                }
+            }
+        }
     }
 }

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+internal import Site
+
+// The vector tile service of a map.
+extension Route {
+    private static let vectorTileServer = "arcgis/rest/services/{map}/VectorTileServer"
+    private static let moment: [any DescribedParameter] = [
+        Known.at, Known.historicMoment, Known.minSequence,
+    ]
+
+    static let vectorTiles = [
+        Route(
+            vectorTileServer, label: "vectorTiles", "The vector tiles of a map.",
+            requires: .map(.query), asks: moment, view: .mapValue,
+            handler: GatewayService.vectorTileService),
+        style("/resources/styles", "The style of the tiles (MapLibre style, version 8)."),
+        style("/resources/styles/root.json", "The same style."),
+        Route(
+            vectorTileServer + "/tile/{level}/{row}/{column.pbf}", label: "vectorTile",
+            "The features of a square of the map, as Mapbox Vector Tile 2.1.",
+            requires: .map(.query), style: .bytes, asks: moment, formats: [],
+            mediaTypes: [VectorTileService.mediaType], view: .mapValue,
+            handler: GatewayService.vectorTile),
+        Route(
+            vectorTileServer + "/tilejson.json", label: "vectorTileJSON",
+            "The vector tiles of the map as TileJSON 3.0.0.", requires: .map(.query),
+            style: .bytes, asks: moment, formats: [], mediaTypes: [OGCLinks.json],
+            view: .mapValue, handler: GatewayService.vectorTileJSON),
+        Route(
+            vectorTileServer + "/style.json", label: "vectorTileStyle",
+            "The style with absolute addresses, for MapLibre.", requires: .map(.query),
+            style: .bytes, asks: moment, formats: [], mediaTypes: [OGCLinks.json],
+            view: .mapValue, handler: GatewayService.mapLibreStyle),
+    ]
+
+    private static func style(_ path: String, _ summary: String) -> Route {
+        Route(
+            vectorTileServer + path, label: "vectorTileStyle", summary, requires: .map(.query),
+            style: .bytes, asks: moment, formats: [], mediaTypes: [OGCLinks.json],
+            view: .mapValue, handler: GatewayService.vectorTileStyle)
+    }
+}

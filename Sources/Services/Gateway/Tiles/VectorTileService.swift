@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+internal import EsriForms
+internal import Geometry
+internal import Platform
+
+/// The vector tile service of a map: its description, style and TileJSON.
+struct VectorTileService {
+    /// The media type of a tile.
+    static let mediaType = "application/vnd.mapbox-vector-tile"
+    /// Pixels of a tile's side.
+    private static let side = 512
+
+    let map: MapDescription
+    private let layers: [TileLayer]
+    private let tiled: TiledMap
+    private let origin: String?
+    private let secret: String
+
+    /// - Parameters:
+    ///   - origin: The origin that a client asked; nil for relative addresses.
+    ///   - secret: The query of URLs that clients follow by themselves; often empty.
+    init(map: MapDescription, origin: String?, secret: String) {
+        self.map = map
+        self.origin = origin
+        self.secret = secret
+        layers = map.tileLayers()
+        tiled = TiledMap(map)
+    }
+
+    private var levels: ClosedRange<Int> { TileAddress.levels }
+    private var suffix: String { secret.isEmpty ? "" : "?" + secret }
+    private var tileURL: String { url + "/tile/{z}/{y}/{x}.pbf" + suffix }
+    private var url: String {
+        let server = tiled.mapServer(origin)
+        return server.dropLast("MapServer".count) + "VectorTileServer"
+    }
+
+    /// The extent in EPSG:3857.
+    private var extent: Envelope {
+        let box = tiled.extent
+        let low = WebMercator.project(Coordinate(x: box.minX, y: box.minY))
+        let high = WebMercator.project(Coordinate(x: box.maxX, y: box.maxY))
+        return Envelope(minX: low.x, minY: low.y, maxX: high.x, maxY: high.y)
+    }
+
+    /// The service's root, as ArcGIS clients read it.
+    func root() -> [UInt8] {
+        var json = JSONWriter()
+        json.object { json in
+            json.member("currentVersion", 10.91)
+            json.member("name", tiled.title)
+            json.member("copyrightText", tiled.attribution)
+            json.member("capabilities", "TilesOnly")
+            json.member("type", "indexedVector")
+            json.member("defaultStyles", "resources/styles")
+            json.member("tiles", array: ["tile/{z}/{y}/{x}.pbf"]) { $0.string($1) }
+            json.member("exportTilesAllowed", false)
+            for name in ["initialExtent", "fullExtent"] {
+                json.extent(name, extent, in: .webMercator)
+            }
+            json.member("minScale", Self.scale(of: levels.lowerBound))
+            json.member("maxScale", Self.scale(of: levels.upperBound))
+            json.member("minLOD", levels.lowerBound)
+            json.member("maxLOD", levels.upperBound)
+            json.member("maxzoom", levels.upperBound)
+            json.member("tileInfo") { json in
+                json.member("rows", Self.side)
+                json.member("cols", Self.side)
+                json.member("dpi", 96)
+                json.member("format", "pbf")
+                json.member("origin") { json in
+                    json.member("x", -20_037_508.342787)
+                    json.member("y", 20_037_508.342787)
+                }
+                json.spatialReference(.webMercator)
+                json.member("lods", array: levels) { json, level in
+                    json.object { json in
+                        json.member("level", level)
+                        json.member("resolution", 78_271.51696400007 / Double(1 << level))
+                        json.member("scale", Self.scale(of: level))
+                    }
+                }
+            }
+            json.member("resourceInfo") { json in
+                json.member("styleVersion", 8)
+                json.member("tileCompression", "none")
+            }
+        }
+        return json.bytes
+    }
+
+    private static func scale(of level: Int) -> Double {
+        TileLayer.rootScale / Double(1 << level)
+    }
+
+    /// TileJSON 3.0.0 with the layers and their fields.
+    func tileJSON() -> [UInt8] {
+        TileJSON.body(of: tiled, template: tileURL, vectorLayers: layers)
+    }
+
+    /// How a style names its tiles.
+    enum Source {
+        /// By the service, relative to the style: Esri's clients.
+        case relative
+        /// By the address of each tile: MapLibre.
+        case absolute
+    }
+
+    /// The MapLibre style of the layers' symbols.
+    func style(source: Source) -> [UInt8] {
+        var json = JSONWriter()
+        json.object { json in
+            json.member("version", 8)
+            json.member("name", tiled.title)
+            json.member("sources") { json in
+                json.member("esri") { json in
+                    json.member("type", "vector")
+                    switch source {
+                    case .relative: json.member("url", "../../")
+                    case .absolute:
+                        json.member("tiles", array: [tileURL]) { $0.string($1) }
+                        json.member("minzoom", levels.lowerBound)
+                        json.member("maxzoom", levels.upperBound)
+                    }
+                }
+            }
+            json.member("layers", array: layers.flatMap { StyleLayer.layers(of: $0) }) {
+                json, layer in
+                layer.write(to: &json)
+            }
+        }
+        return json.bytes
+    }
+}
