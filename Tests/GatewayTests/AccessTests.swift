@@ -59,12 +59,14 @@ extension GatewayService {
         async throws -> Double
     {
         let text = await text(url, client: client)
-        guard text.hasPrefix("{") else { return 0 }
-        // In the form of OGC API.
+        // In the forms of OGC API and of OWS.
         for (word, code) in [("tokenRequired", 499.0), ("invalidToken", 498), ("forbidden", 403)]
-        where text.contains("\"code\":\"\(word)\"") {
+        where text.contains("\"code\":\"\(word)\"")
+            || text.contains("exceptionCode=\"\(word)\"")
+        {
             return code
         }
+        guard text.hasPrefix("{") else { return 0 }
         return try RelaxedJSON.parse(text)["error"]?["code"]?.number ?? 0
     }
 
@@ -128,6 +130,14 @@ extension GatewayService {
         (services + "/City/VectorTileServer/style.json", "vectorTileStyle"),
         (services + "/City/VectorTileServer/tilejson.json", "vectorTileJSON"),
         (services + "/City/VectorTileServer/tile/0/0/0.pbf", "vectorTile"),
+        (services + "/City/MapServer/tilejson.json", "mapTileJSON"),
+        (services + "/City/MapServer/WMTS", "mapWMTS"),
+        (services + "/City/MapServer/WMTS/1.0.0/WMTSCapabilities.xml", "mapWMTS"),
+        (
+            services
+                + "/City/MapServer/WMTS/tile/1.0.0/City/default/GoogleMapsCompatible/0/0/0.png",
+            "mapWMTS"
+        ),
         (services + "/City/FeatureServer", "features"),
         (services + "/City/FeatureServer/layers", "featuresLayers"),
         (services + "/City/FeatureServer/0", "featuresLayer"),
@@ -160,6 +170,11 @@ extension GatewayService {
         ("/ogc/collections/City.0", "ogcCollection"),
         ("/ogc/collections/City.0/items", "ogcItems"),
         ("/ogc/collections/City.0/items/1", "ogcItem"),
+        ("/ogc/tileMatrixSets", "ogc"), ("/ogc/tileMatrixSets/WebMercatorQuad", "ogc"),
+        ("/ogc/map/tiles", "ogcAllTilesets"),
+        ("/ogc/City/map/tiles", "ogcTilesets"),
+        ("/ogc/City/map/tiles/WebMercatorQuad", "ogcTilesets"),
+        ("/ogc/City/map/tiles/WebMercatorQuad/0/0/0", "ogcTile"),
         (services + "/Jobs/GPServer", "jobs"),
         (services + "/Jobs/GPServer/jobs", "jobsAll"),
         (services + "/Jobs/GPServer/uploads/upload", "jobsUpload"),
@@ -188,7 +203,8 @@ extension GatewayService {
         "generateToken",
         "unknown",
         "ogc",
-        "ogcCollections", "session", "sharing", "portal", "communityUser", "portalSearch",
+        "ogcCollections", "ogcAllTilesets", "session", "sharing", "portal", "communityUser",
+        "portalSearch",
         "userItems", "item", "itemData", "itemThumbnail", "communityGroups",
     ]
 

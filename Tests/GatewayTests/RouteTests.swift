@@ -16,6 +16,7 @@ import Testing
     private static func sample(_ capture: Capture) -> String {
         switch capture {
         case .map: "Planning/Zones of 2"
+        case .mapID: "Planning.Zones"
         case .locator: "World"
         case .folder: "Planning"
         case .task: "BatchIdentify"

@@ -164,6 +164,7 @@ final class SimulatedSite: GatewayBackend {
             case let request as GeocodeRequest: try await geocode(request, within: limit)
             case let request as SuggestRequest: try await suggest(request, within: limit)
             case let request as ReverseGeocodeRequest: try await reverse(request, within: limit)
+            case let request as VectorTileRequest: try vectorTile(request)
             default: throw Failure(.notFound, "'\(operation.name)' is not simulated")
             }
         guard let answer = answer as? Answer else {
@@ -179,8 +180,17 @@ final class SimulatedSite: GatewayBackend {
         switch request {
         case let request as QueryRequest: try await query(request, within: limit)
         case let request as FindRequest: try await find(request, within: limit)
+        case let request as VectorTileRequest: try vectorTile(request)
         default: throw Failure(.notFound, "'\(operation.name)' is not simulated")
         }
+    }
+
+    /// Its address as bytes; empty for level 5.
+    private func vectorTile(_ request: VectorTileRequest) throws(Failure) -> VectorTileAnswer {
+        inner.withLock { $0.exportCount += 1 }
+        let tile = try request.tile()
+        let text = tile.level == 5 ? "" : "\(tile.level)/\(tile.row)/\(tile.column)"
+        return VectorTileAnswer(sequence: 7, isStale: false, bytes: Array(text.utf8))
     }
 
     func export(

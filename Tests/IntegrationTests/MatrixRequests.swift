@@ -84,6 +84,29 @@ struct MatrixSubject: Sendable {
 
     private static let sharing = "/arcgis/sharing/rest"
 
+    private var wmts: [MatrixRequest] {
+        let service = services + "/\(map)/MapServer/WMTS"
+        let tile = [
+            ("service", "WMTS", "WMS"), ("request", "GetTile", "GetCapabilities"),
+            ("version", "1.0.0", "2.0.0"), ("layer", map, "Other"), ("style", "default", "bold"),
+            ("format", "image/png", "image/jpeg"),
+            ("tilematrixset", "GoogleMapsCompatible", "default028mm"), ("tilematrix", "0", "1"),
+            ("tilerow", "0", "1"), ("tilecol", "0", "1"),
+        ]
+        return [
+            MatrixRequest(service, tile, isBrief: true),
+            MatrixRequest(
+                service,
+                [
+                    ("service", "WMTS", ""), ("request", "GetCapabilities", ""),
+                    ("acceptversions", "1.0.0", "2.0.0"),
+                ], isBrief: true),
+            MatrixRequest(service + "/1.0.0/WMTSCapabilities.xml"),
+            MatrixRequest(
+                service + "/tile/1.0.0/\(map)/default/GoogleMapsCompatible/0/0/0.png"),
+        ]
+    }
+
     /// The items of the map and the locator.
     private var items: [String] {
         let all =
@@ -176,6 +199,7 @@ struct MatrixSubject: Sendable {
             "\(services)/\(map)/MapServer", "\(services)/\(map)/FeatureServer"
         )
         let geocoder = "\(services)/\(locator)/GeocodeServer"
+        let vectorTileServer = "\(services)/\(map)/VectorTileServer"
         switch label {
         case "front": return [MatrixRequest("/")]
         case "health": return [MatrixRequest("/healthz")]
@@ -276,6 +300,8 @@ struct MatrixSubject: Sendable {
             }
         case "vectorTileJSON": return [MatrixRequest(vectorTileServer + "/tilejson.json")]
         case "vectorTile": return [MatrixRequest(vectorTileServer + "/tile/0/0/0.pbf")]
+        case "mapTileJSON": return [MatrixRequest(mapServer + "/tilejson.json")]
+        case "mapWMTS": return wmts
         case "mapFeature": return (1...6).map { MatrixRequest(mapServer + "/0/\($0)") }
         case "features": return [MatrixRequest(featureServer)]
         case "featuresLayers": return [MatrixRequest(featureServer + "/layers")]
@@ -370,7 +396,16 @@ struct MatrixSubject: Sendable {
             }
         case "jobsSubmit": return submissions
         case "jobsJob": return job
-        case "ogc": return ["", "/conformance", "/api"].map { MatrixRequest("/ogc" + $0) }
+        case "ogc":
+            return ["", "/conformance", "/api", "/tileMatrixSets"].map {
+                MatrixRequest("/ogc" + $0)
+            }
+        case "ogcAllTilesets": return [MatrixRequest("/ogc/map/tiles")]
+        case "ogcTilesets":
+            return ["/map/tiles", "/map/tiles/WebMercatorQuad"].map {
+                MatrixRequest("/ogc/\(map)" + $0)
+            }
+        case "ogcTile": return [MatrixRequest("/ogc/\(map)/map/tiles/WebMercatorQuad/0/0/0")]
         case "ogcCollections": return [MatrixRequest("/ogc/collections")]
         case "ogcCollection":
             return (0...3).map { MatrixRequest("/ogc/collections/\(map).\($0)") }

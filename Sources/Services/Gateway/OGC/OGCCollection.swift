@@ -80,7 +80,8 @@ struct OGCCollection {
             links.write("items", path + "/items", OGCLinks.geoJSON, "Features", &json)
             links.write("items", path + "/items?f=html", OGCLinks.html, "Features", &json)
             links.write(
-                "related", OGCMapID(map.name).description, OGCLinks.json, "Tiles of its map", &json)
+                "related", "\(OGCMapID(map.name))/map/tiles", OGCLinks.json, "Tiles of its map",
+                &json)
         }
     }
 

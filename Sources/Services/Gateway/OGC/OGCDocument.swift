@@ -181,9 +181,6 @@ enum OGCDocument {
             path: "/map/tiles", operation: "dataset.map.getTileSetsList",
             summary: "Tilesets of maps that can be read", parameters: ["f"]),
         Path(
-            path: "/{mapId}", operation: "getMap", summary: "A map with its tilesets",
-            parameters: ["mapId", "f"]),
-        Path(
             path: "/{mapId}/map/tiles", operation: "map.getTileSetsList",
             summary: "Tilesets of a map", parameters: ["mapId", "f"]),
         Path(

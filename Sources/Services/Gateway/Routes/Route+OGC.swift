@@ -43,17 +43,14 @@ extension Route {
             "ogc/tileMatrixSets/" + TileMatrixSet.name, "ogc", "The scheme of tiles",
             view: .ogcValue, GatewayService.tileMatrixSet),
         ogc(
-            "ogc/map/tiles", "ogcTilesets", "Tilesets of maps that can be read",
+            "ogc/map/tiles", "ogcAllTilesets", "Tilesets of maps that can be read",
             requires: .filtered, asks: [Known.ogcFormat, Known.minSequence, Known.token],
             view: .ogcValue, GatewayService.allTilesets),
         ogc(
-            "ogc/{mapId}", "ogcMap", "A map with its tilesets", requires: .map(.query),
-            asks: [Known.ogcFormat] + ofTiles, view: .ogcValue, GatewayService.ogcMap),
-        ogc(
-            "ogc/{mapId}/map/tiles", "ogcMap", "Tilesets of a map", requires: .map(.query),
+            "ogc/{mapId}/map/tiles", "ogcTilesets", "Tilesets of a map", requires: .map(.query),
             asks: [Known.ogcFormat] + ofTiles, view: .ogcValue, GatewayService.tilesets),
         ogc(
-            "ogc/{mapId}/map/tiles/" + TileMatrixSet.name, "ogcMap", "A tileset of a map",
+            "ogc/{mapId}/map/tiles/" + TileMatrixSet.name, "ogcTilesets", "A tileset of a map",
             requires: .map(.query), asks: [Known.tilesetFormat] + ofTiles,
             formats: ["json", "tilejson", "html"], view: .ogcValue, GatewayService.tileset),
         Route(

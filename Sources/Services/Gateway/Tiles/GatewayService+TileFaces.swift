@@ -14,10 +14,10 @@ extension GatewayService {
         TiledMap(try await withShownExtents(map, parameters))
     }
 
-    /// The token of a query, for the URLs of an answer, since programs that draw tiles send no
-    /// header; empty without one.
+    /// `?token=…` with the token of a query, for the URLs of an answer, since programs that draw
+    /// tiles send no header; empty without one.
     static func secret(_ parameters: Parameters) -> String {
-        parameters[Known.token].map { "token=" + Parameters.encode($0) } ?? ""
+        parameters[Known.token].map { "?token=" + Parameters.encode($0) } ?? ""
     }
 
     // MARK: WMTS
@@ -68,10 +68,8 @@ extension GatewayService {
     /// `MapServer/tilejson.json`.
     func tileJSON(_ call: Call) async throws(Failure) -> GatewayResponse {
         let map = try await described(try await tiledMap(call), call.parameters)
-        let secret = Self.secret(call.parameters)
         let template =
-            map.mapServer(call.request.origin) + "/tile/{z}/{y}/{x}"
-            + (secret.isEmpty ? "" : "?" + secret)
+            map.mapServer(call.request.origin) + "/tile/{z}/{y}/{x}" + Self.secret(call.parameters)
         return GatewayResponse(body: TileJSON.body(of: map, template: template))
     }
 
@@ -103,17 +101,16 @@ extension GatewayService {
             sequence: sequence)
     }
 
-    func ogcMap(_ call: Call) async throws(Failure) -> GatewayResponse {
-        try await tileset(call) { $0.mapBody() }
-    }
-
     func tilesets(_ call: Call) async throws(Failure) -> GatewayResponse {
         try await tileset(call) { $0.listBody() }
     }
 
     func tileset(_ call: Call) async throws(Failure) -> GatewayResponse {
         let isTileJSON = call.parameters[Known.tilesetFormat]?.lowercased() == "tilejson"
-        return try await tileset(call) { isTileJSON ? $0.tileJSONBody() : $0.body() }
+        let secret = Self.secret(call.parameters)
+        return try await tileset(call) {
+            isTileJSON ? $0.tileJSONBody(secret: secret) : $0.body()
+        }
     }
 
     private func tileset(
@@ -126,8 +123,7 @@ extension GatewayService {
 
     private func tileset(_ map: TiledMap, _ call: Call) -> OGCTileset {
         OGCTileset(
-            map: map, links: OGCLinks(call.request, call.parameters),
-            secret: Self.secret(call.parameters))
+            map: map, links: OGCLinks(call.request, call.parameters))
     }
 
     /// `/ogc/{map}/map/tiles/WebMercatorQuad/{level}/{row}/{column}`.

@@ -13,37 +13,13 @@ struct OGCTileset {
 
     let map: TiledMap
     let links: OGCLinks
-    /// `token=…` as the client sent it; empty for none.
-    let secret: String
 
     private var path: String { "\(map.id)/map/tiles" }
     private var ownPath: String { path + "/" + TileMatrixSet.name }
 
-    /// URL of a tile, with variables of those names for level, row and column.
+    /// URL of a tile, without a token, with variables of those names for level, row and column.
     func template(_ level: String, _ row: String, _ column: String) -> String {
         "\(links.root)/\(ownPath)/{\(level)}/{\(row)}/{\(column)}"
-            + (secret.isEmpty ? "" : "?" + secret)
-    }
-
-    /// `/ogc/{map}`: the map, in the form of a collection.
-    func mapBody() -> [UInt8] {
-        var json = JSONWriter()
-        json.object { json in
-            json.member("id", "\(map.id)")
-            writeText(to: &json)
-            json.member("extent") { $0.spatialExtent(map.extent) }
-            json.key("links")
-            json.array { json in
-                links.writeSelf("\(map.id)", map.title, &json)
-                links.write(
-                    Self.relation + "tilesets-map", path, OGCLinks.json, "Tilesets", &json)
-                links.write(
-                    "conformance", "conformance", OGCLinks.json, "What is implemented", &json)
-                links.write("service-desc", "api", OGCLinks.openAPI, "The API", &json)
-                links.write("up", "", OGCLinks.json, "All maps", &json)
-            }
-        }
-        return json.bytes
     }
 
     private func writeText(to json: inout JSONWriter) {
@@ -76,8 +52,6 @@ struct OGCTileset {
         json.key("links")
         json.array { json in
             links.write("self", ownPath, OGCLinks.json, map.title, &json)
-            // The name that GDAL 3.6 looks for.
-            links.write(Self.relation + "tileset", ownPath, OGCLinks.json, map.title, &json)
             writeSchemeLink(to: &json)
         }
     }
@@ -104,8 +78,6 @@ struct OGCTileset {
         json.object { json in
             writeText(to: &json)
             writeScheme(to: &json)
-            // Of the draft of 20-057, and what GDAL 3.6 reads.
-            json.member("tileMatrixSetDefinition", links.url(schemePath))
             json.member("tileMatrixSetLimits", array: TileMatrixSet.matrices) { json, matrix in
                 json.object { json in
                     json.member("tileMatrix", matrix.id)
@@ -139,5 +111,9 @@ struct OGCTileset {
     }
 
     /// The same as TileJSON.
-    func tileJSONBody() -> [UInt8] { TileJSON.body(of: map, template: template("z", "y", "x")) }
+    ///
+    /// - Parameter secret: A query that the URL of tiles has; no page shows it.
+    func tileJSONBody(secret: String) -> [UInt8] {
+        TileJSON.body(of: map, template: template("z", "y", "x") + secret)
+    }
 }

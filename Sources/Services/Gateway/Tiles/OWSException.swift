@@ -12,24 +12,29 @@ struct OWSException: Error, Hashable {
         case tileOutOfRange = "TileOutOfRange"
         case versionNegotiationFailed = "VersionNegotiationFailed"
         case operationNotSupported = "OperationNotSupported"
-        case noApplicableCode = "NoApplicableCode"
     }
 
-    let code: Code
+    /// The word of a ``Code``, or that of a failure that the standards have none for.
+    let code: String
     /// Name of the offending parameter; nil without one.
     var locator: String?
     let text: String
     let status: Int
 
     init(_ code: Code, _ locator: String? = nil, _ text: String) {
-        self.code = code
+        self.code = code.rawValue
         self.locator = locator
         self.text = text
         status = code == .operationNotSupported ? 501 : 400
     }
 
     init(_ failure: Failure) {
-        code = failure.code == .invalidParameter ? .invalidParameterValue : .noApplicableCode
+        code =
+            switch failure.code {
+            case .invalidParameter: Code.invalidParameterValue.rawValue
+            case .internal: "NoApplicableCode"
+            default: failure.code.rawValue
+            }
         text = failure.message
         status = GatewayService.ogcFailure(failure).status
     }
@@ -43,7 +48,7 @@ struct OWSException: Error, Hashable {
                 "xml:lang": "en",
             ]
         ) { xml in
-            xml.element("ows:Exception", ["exceptionCode": code.rawValue, "locator": locator]) {
+            xml.element("ows:Exception", ["exceptionCode": code, "locator": locator]) {
                 $0.element("ows:ExceptionText", text: text)
             }
         }

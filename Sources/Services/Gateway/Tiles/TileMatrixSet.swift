@@ -6,8 +6,8 @@ internal import EsriForms
 internal import Geometry
 internal import Platform
 
-/// The scheme of tiles as OGC describes it: `WebMercatorQuad` (17-083r4, annex D.1), which WMTS 1.0.0
-/// calls `GoogleMapsCompatible` (07-057r7, annex E.4).
+/// The scheme of tiles as OGC describes it: `WebMercatorQuad` (17-083r4, annex D.1), which
+/// WMTS 1.0.0 calls `GoogleMapsCompatible` (07-057r7, annex E.4).
 enum TileMatrixSet {
     /// The name in OGC API – Tiles.
     static let name = "WebMercatorQuad"

@@ -21,7 +21,7 @@ struct VectorTileService {
 
     /// - Parameters:
     ///   - origin: The origin that a client asked; nil for relative addresses.
-    ///   - secret: The query of URLs that clients follow by themselves; often empty.
+    ///   - secret: `?token=…` for URLs that clients follow by themselves; often empty.
     init(map: MapDescription, origin: String?, secret: String) {
         self.map = map
         self.origin = origin
@@ -31,8 +31,7 @@ struct VectorTileService {
     }
 
     private var levels: ClosedRange<Int> { TileAddress.levels }
-    private var suffix: String { secret.isEmpty ? "" : "?" + secret }
-    private var tileURL: String { url + "/tile/{z}/{y}/{x}.pbf" + suffix }
+    private var tileURL: String { url + "/tile/{z}/{y}/{x}.pbf" + secret }
     private var url: String {
         let server = tiled.mapServer(origin)
         return server.dropLast("MapServer".count) + "VectorTileServer"

@@ -10,7 +10,7 @@ struct WMTSCapabilities {
     private let map: TiledMap
     /// URL of the service, without a query.
     private let service: String
-    /// `token=…` as the client sent it; empty for none.
+    /// `?token=…` as the client sent it; empty for none.
     private let secret: String
 
     /// - Parameter secret: A query that every URL of the document has.
@@ -21,11 +21,11 @@ struct WMTSCapabilities {
     }
 
     private func url(_ path: String) -> String {
-        service + path + (secret.isEmpty ? "" : "?" + secret)
+        service + path + secret
     }
 
     /// The start of a URL with parameters.
-    private var query: String { service + "?" + (secret.isEmpty ? "" : secret + "&") }
+    private var query: String { service + (secret.isEmpty ? "?" : secret + "&") }
 
     private var template: String {
         url(

@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# Part of Cairn.
+"""Reads the tiles of a running site's map World as WMTS through GDAL and QGIS, unmodified, and compares them with
+the tiles of the map service, pixel by pixel.
+
+usage: QT_QPA_PLATFORM=offscreen tile_faces.py http://HOST:PORT
+
+Exits 1 with the first answer that is wrong.
+"""
+
+import json
+import sys
+import tempfile
+import urllib.request
+
+from osgeo import gdal
+from qgis.core import QgsRasterLayer
+
+from qgis_session import RED, check, drawn, finish, start
+
+LEVEL, ROW, COLUMN = 3, 2, 4
+# Of that tile, in metres of EPSG:3857.
+SIDE = 2 * 20037508.342789244 / 2 ** LEVEL
+WEST, NORTH = COLUMN * SIDE - 20037508.342789244, 20037508.342789244 - ROW * SIDE
+
+
+def near(one, two):
+    """Whether two colours are the same, but for what resampling does."""
+    return all(abs(a - b) <= 8 for a, b in zip(one, two))
+
+
+def pixels(body):
+    """The bands of a picture."""
+    gdal.FileFromMemBuffer("/vsimem/tile", body)
+    return gdal.Open("/vsimem/tile").ReadRaster()
+
+
+def read(url):
+    """The body at an address."""
+    with urllib.request.urlopen(url, timeout=60) as answer:
+        return answer.read()
+
+
+def main():
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    root = sys.argv[1].rstrip("/")
+    service = root + "/arcgis/rest/services/World/MapServer"
+    own = read(f"{service}/tile/{LEVEL}/{ROW}/{COLUMN}")
+
+    gdal.UseExceptions()
+    cache = tempfile.TemporaryDirectory()
+    gdal.SetConfigOption("GDAL_DEFAULT_WMS_CACHE_PATH", cache.name)
+    for address in ("/WMTS/1.0.0/WMTSCapabilities.xml", "/WMTS?service=WMTS&request=GetCapabilities"):
+        dataset = gdal.OpenEx("WMTS:" + service + address, open_options=[
+            f"ZOOM_LEVEL={LEVEL}", "EXTENT_METHOD=MOST_PRECISE_TILE_MATRIX"])
+        check(dataset.RasterXSize == 256 * 2 ** LEVEL, "GDAL opens the WMTS at a level", dataset.RasterXSize)
+        window = dataset.ReadRaster(256 * COLUMN, 256 * ROW, 256, 256)
+        check(window == pixels(own), "GDAL's window of the WMTS is the map's tile", len(window))
+    dataset = None
+
+    for document in (service + "/tilejson.json", root + "/ogc/World/map/tiles/WebMercatorQuad?f=tilejson"):
+        template = json.loads(read(document))["tiles"][0]
+        url = template.replace("{z}", str(LEVEL)).replace("{y}", str(ROW)).replace("{x}", str(COLUMN))
+        check(read(url) == own, "TileJSON leads to the map's tile", template)
+
+    application = start()
+    layer = QgsRasterLayer(
+        "crs=EPSG:3857&format=image/png&layers=World&styles=default&tileMatrixSet=GoogleMapsCompatible"
+        f"&url={service}/WMTS/1.0.0/WMTSCapabilities.xml", "wmts", "wms")
+    check(layer.isValid(), "QGIS opens the WMTS", layer.crs().authid())
+    box = (WEST, NORTH - SIDE, WEST + SIDE, NORTH)
+    picture = drawn(layer, "EPSG:3857", box)
+    tiles = QgsRasterLayer(
+        f"type=xyz&zmin=0&zmax=23&url={service}/tile/{{z}}/{{y}}/{{x}}", "tiles", "wms")
+    expected = drawn(tiles, "EPSG:3857", box)
+    places = [(WEST + SIDE * (x + 0.5) / 16, NORTH - SIDE * (y + 0.5) / 16) for x in range(16) for y in range(16)]
+    found = [picture(place) for place in places]
+    check(any(color != RED for color in found), "QGIS draws something of the WMTS", len(set(found)))
+    # QGIS does not take both from the same level of tiles: lines differ in width.
+    same = sum(near(color, expected(place)) for color, place in zip(found, places))
+    check(same >= 230, "QGIS draws the WMTS as the map's tiles, at places out of 256", same)
+    cache.cleanup()
+    finish(application)
+
+
+if __name__ == "__main__":
+    main()
