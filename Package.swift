@@ -85,6 +85,7 @@ let tier0: [Target] = [
     .systemLibrary(name: "CCairo"),
     .systemLibrary(name: "CICU"),
     .systemLibrary(name: "CPango"),
+    .systemLibrary(name: "CMETIS"),
     .target(name: "CDeferred"),
     .target(name: "CCairnLinux", cSettings: hotLoops),
 ]
@@ -105,6 +106,7 @@ let tier1: [Target] = [
     library("Expat", ["CExpat", "CDeferred"]),
     library("Cairo", ["CCairo", "CDeferred", "CPango", "CZlib"]),
     library("ICU", ["CICU", "CDeferred"]),
+    library("METIS", ["CMETIS"]),
 ]
 
 let tier2: [Target] = [
@@ -184,6 +186,7 @@ let tier4: [Target] = [
             "directions-fr.json", "directions-it.json", "directions-nl.json",
             "directions-pl.json", "directions-pt.json",
         ]),
+    library("RouteSearch", ["CairnCore", "METIS", "Platform"], isHot: true),
     library("WebMaps", ["CairnModel", "EsriForms", "Geometry", "MapState", "Platform"]),
     library("Jobs", ["CairnModel"]),
     library("TilePackages", ["CairnCore", "Codecs", "Geometry", "Platform", "SQLite"]),
@@ -343,6 +346,7 @@ let testTargets: [Target] = [
     tests("CurlTests", ["Curl", "TestKit"]),
     tests("ICUTests", ["ICU"]),
     tests("ExpatTests", ["Expat", "TestKit"]),
+    tests("RouteSearchTests", ["CairnCore", "RouteSearch", "TestKit"]),
     tests(
         "RemoteTests",
         [

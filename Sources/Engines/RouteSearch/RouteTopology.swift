@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnCore
+internal import Platform
+
+/// What the search needs to know of a road graph whatever its costs: the turns, an order of the
+/// edges, and the chordal graph that eliminating them in that order gives.
+///
+/// A customizable contraction hierarchy (Dibbelt, Strasser, Wagner: Customizable Contraction
+/// Hierarchies, ACM JEA 21, 2016) over the turn-expanded graph: its vertices are the edges of the
+/// road graph, named by *rank*, their place in the order. Its *arcs* join two ranks, lower to
+/// higher, and stand for ways in both directions; they are numbered by lower rank, then by higher.
+///
+/// The arrays lie in a file, which is read in place; any thread may read.
+public struct RouteTopology: Sendable {
+    /// The bytes it was read from, and where in it.
+    let file: MappedFile
+    let range: Range<Int>
+
+    /// Of each edge.
+    let ranks: MappedNumbers
+    /// Of each rank.
+    let edges: MappedNumbers
+    /// Of each edge in ``turnTargets`` and ``turnArcs``, then the end.
+    let turnStarts: MappedNumbers
+    /// Edges.
+    let turnTargets: MappedNumbers
+    /// Of each turn: twice its arc, one more where it leads from the higher rank to the lower;
+    /// ``none`` for a turn from an edge into itself.
+    let turnArcs: MappedNumbers
+    /// Start of the arcs that go up from each rank, then the end.
+    let upStarts: MappedNumbers
+    /// The higher rank of each arc.
+    let heads: MappedNumbers
+    /// The lower rank of each arc.
+    let tails: MappedNumbers
+    /// Start in ``downArcs`` of the arcs that come up to each rank, then the end.
+    let downStarts: MappedNumbers
+    /// Arcs by higher rank, then by lower.
+    let downArcs: MappedNumbers
+
+    /// No arc, no rank.
+    static let none = UInt32.max
+
+    /// Number of edges of the road graph.
+    public var edgeCount: Int { ranks.count }
+    /// Number of turns of the road graph.
+    public var turnCount: Int { turnTargets.count }
+    /// Number of arcs.
+    public var arcCount: Int { heads.count }
+
+    /// The arcs that go up from a rank.
+    @inline(__always)
+    func arcs(up rank: Int) -> Range<Int> {
+        Int(upStarts[rank])..<Int(upStarts[rank + 1])
+    }
+
+    /// The places in ``downArcs`` of the arcs that come up to a rank.
+    @inline(__always)
+    func places(down rank: Int) -> Range<Int> {
+        Int(downStarts[rank])..<Int(downStarts[rank + 1])
+    }
+
+    /// The lowest rank above that is joined to a rank: its parent in the elimination tree.
+    @inline(__always)
+    func parent(_ rank: Int) -> Int? {
+        let arcs = arcs(up: rank)
+        return arcs.isEmpty ? nil : Int(heads[arcs.lowerBound])
+    }
+
+    /// The turns out of an edge.
+    @inline(__always)
+    func turns(_ edge: Int) -> Range<Int> {
+        Int(turnStarts[edge])..<Int(turnStarts[edge + 1])
+    }
+
+    /// The turn from one edge into another.
+    func turn(from edge: Int, to target: Int) -> Int? {
+        turns(edge).first { Int(turnTargets[$0]) == target }
+    }
+
+    /// The arc between two ranks; nil where none joins them.
+    func arc(_ low: Int, _ high: Int) -> Int? {
+        var arcs = arcs(up: low)
+        while !arcs.isEmpty {
+            let middle = arcs.lowerBound + arcs.count / 2
+            let head = Int(heads[middle])
+            if head == high { return middle }
+            arcs = head < high ? middle + 1..<arcs.upperBound : arcs.lowerBound..<middle
+        }
+        return nil
+    }
+}
