@@ -17,7 +17,7 @@ public struct RoadGraph: Hashable, Sendable {
     public let heads: [UInt32]
     /// Start of each edge's turns in ``turnTargets``, then the end.
     public let turnStarts: [UInt32]
-    /// The edges that can follow an edge, rising.
+    /// The edges that can follow an edge, each once.
     public let turnTargets: [UInt32]
 
     /// The most edges, and the most turns.
@@ -67,7 +67,7 @@ public struct RoadGraph: Hashable, Sendable {
     /// A graph with listed turns: where a restriction over several edges has given an edge copies,
     /// each copy has turns of its own.
     ///
-    /// Throws `invalidParameter` for ends that are not nodes, and for turns that do not rise or do
+    /// Throws `invalidParameter` for ends that are not nodes, and for turns that occur twice or do
     /// not begin where the edge ends; `tooLarge` above ``largestCount``.
     public init(
         nodeCount: Int, tails: [UInt32], heads: [UInt32], turnStarts: [UInt32],
@@ -84,18 +84,18 @@ public struct RoadGraph: Hashable, Sendable {
                 "road graph: the starts of turns must rise from 0 to \(turnTargets.count), one for "
                     + "each edge and the end")
         }
+        var lastEdges = [Int](repeating: -1, count: tails.count)
         for edge in tails.indices {
-            var before = -1
             for target in turnTargets[Int(turnStarts[edge])..<Int(turnStarts[edge + 1])] {
-                guard Int(target) > before, Int(target) < tails.count,
-                    tails[Int(target)] == heads[edge]
+                guard Int(target) < tails.count, tails[Int(target)] == heads[edge],
+                    lastEdges[Int(target)] != edge
                 else {
                     throw Failure(
                         .invalidParameter,
-                        "road graph: edge \(edge) turns into edge \(target); its turns must rise, "
-                            + "and leave the node that it enters")
+                        "road graph: edge \(edge) turns into edge \(target); it must turn into "
+                            + "each once, and into those that leave its head")
                 }
-                before = Int(target)
+                lastEdges[Int(target)] = edge
             }
         }
         self.nodeCount = nodeCount

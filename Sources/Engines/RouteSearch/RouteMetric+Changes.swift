@@ -68,20 +68,14 @@ extension RouteMetric {
 
     /// Recomputes an arc whose lower sides are right, and adds the arcs above that depend on it.
     private mutating func recompute(_ arc: Int, _ reach: inout ChangedArcs) {
-        let (low, high) = (Int(topology.tails[arc]), Int(topology.heads[arc]))
+        let (low, high) = (reach.rank, Int(topology.heads[arc]))
         let old = (up: up[arc], down: down[arc])
         let (first, second) = (Int(topology.edges[low]), Int(topology.edges[high]))
         var new = (up: cost(from: first, to: second), down: cost(from: second, to: first))
-        var (lows, highs) = (topology.places(down: low), topology.places(down: high))
-        while let one = lows.first, let other = highs.first {
-            let (toLow, toHigh) = (Int(topology.downArcs[one]), Int(topology.downArcs[other]))
-            let (left, right) = (topology.tails[toLow], topology.tails[toHigh])
-            if left == right {
-                new.up = min(new.up, down[toLow] &+ up[toHigh])
-                new.down = min(new.down, down[toHigh] &+ up[toLow])
-            }
-            if left <= right { lows = lows.dropFirst() }
-            if right <= left { highs = highs.dropFirst() }
+        var triangles = LowerTriangles(topology, low, high)
+        while let (toLow, toHigh) = triangles.next() {
+            new.up = min(new.up, down[toLow] &+ up[toHigh])
+            new.down = min(new.down, down[toHigh] &+ up[toLow])
         }
         guard new != old else { return }
         up[arc] = new.up
@@ -116,8 +110,12 @@ extension RouteMetric {
 private struct ChangedArcs {
     private var words: [UInt64]
     private var word = 0
+    /// The lower rank of the last arc that was taken.
+    private(set) var rank = 0
+    private let starts: MappedNumbers
 
     init(_ topology: RouteTopology) {
+        starts = topology.upStarts
         words = [UInt64](repeating: 0, count: topology.arcCount / 64 + 1)
     }
 
@@ -133,10 +131,24 @@ private struct ChangedArcs {
             if words[word] != 0 {
                 let bit = words[word].trailingZeroBitCount
                 words[word] &= words[word] - 1
+                advance(to: word * 64 + bit)
                 return word * 64 + bit
             }
             word += 1
         }
         return nil
+    }
+
+    /// Finds the rank of an arc at or above the last one, in steps that double.
+    private mutating func advance(to arc: Int) {
+        var step = 1
+        while rank + step < starts.count, starts[rank + step] <= arc {
+            rank += step
+            step *= 2
+        }
+        while step > 0 {
+            if rank + step < starts.count, starts[rank + step] <= arc { rank += step }
+            step /= 2
+        }
     }
 }

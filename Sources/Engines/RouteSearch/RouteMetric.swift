@@ -116,8 +116,8 @@ struct CustomizationPass {
     mutating func run(_ ranks: Range<Int>, _ up: inout [UInt32], _ down: inout [UInt32]) {
         guard !ranks.isEmpty else { return }
         let topology = topology
-        let (heads, tails, starts) = (topology.heads, topology.tails, topology.upStarts)
-        let downArcs = topology.downArcs
+        let (heads, starts) = (topology.heads, topology.upStarts)
+        let (downArcs, lows) = (topology.downArcs, topology.lows)
         let base = Int(starts[ranks.lowerBound])
         var up = up.mutableSpan
         var down = down.mutableSpan
@@ -130,7 +130,7 @@ struct CustomizationPass {
                 let side = Int(downArcs[place])
                 let (toLow, fromLow) = (down[side - base], up[side - base])
                 if min(toLow, fromLow) == RouteWeights.infinity { continue }
-                for other in side + 1..<Int(starts[Int(tails[side]) + 1]) {
+                for other in side + 1..<Int(starts[Int(lows[place]) + 1]) {
                     let arc = Int(slots[Int(heads[other])])
                     up[arc] = min(up[arc], toLow &+ up[other - base])
                     down[arc] = min(down[arc], fromLow &+ down[other - base])

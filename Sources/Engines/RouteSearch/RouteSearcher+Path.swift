@@ -9,26 +9,19 @@ extension RouteSearcher {
         _ cost: UInt32, by rank: Int, _ first: [Seed], _ last: [Seed], _ starts: [RouteEnd],
         _ ends: [RouteEnd], _ metric: RouteMetric
     ) -> RoutePath? {
-        var arcs: [UInt32] = []
-        var low = rank
-        while forwardArcs[low] != RouteTopology.none {
-            arcs.append(forwardArcs[low] * 2)
-            low = Int(topology.tails[Int(forwardArcs[low])])
+        var ranks = [rank]
+        while let low = ranks.last, forwardLows[low] != RouteTopology.none {
+            ranks.append(Int(forwardLows[low]))
         }
-        arcs.reverse()
-        guard let start = first.first(where: { $0.rank == low && $0.cost == forward[low] }) else {
-            return nil
+        ranks.reverse()
+        while let low = ranks.last, backwardLows[low] != RouteTopology.none {
+            ranks.append(Int(backwardLows[low]))
         }
-        var edges = [starts[start.end].edge, topology.edges[low]]
-        low = rank
-        while backwardArcs[low] != RouteTopology.none {
-            arcs.append(backwardArcs[low] * 2 + 1)
-            low = Int(topology.tails[Int(backwardArcs[low])])
-        }
-        guard let end = last.first(where: { $0.rank == low && $0.cost == backward[low] }) else {
-            return nil
-        }
-        metric.unpack(arcs, into: &edges)
+        guard let low = ranks.first, let high = ranks.last,
+            let start = first.first(where: { $0.rank == low && $0.cost == forward[low] }),
+            let end = last.first(where: { $0.rank == high && $0.cost == backward[high] })
+        else { return nil }
+        let edges = [starts[start.end].edge] + metric.unpack(ranks)
         return RoutePath(
             edges: edges, startFraction: starts[start.end].fraction,
             endFraction: ends[end.end].fraction, cost: cost, start: start.end, end: end.end)
@@ -36,39 +29,33 @@ extension RouteSearcher {
 }
 
 extension RouteMetric {
-    /// Appends the edges that a sequence of arcs leads to, numbered as in
-    /// ``RouteTopology/turnArcs``, the first's own start excluded.
+    /// The edges of a way over ranks of which each is joined to the next.
     ///
     /// An arc that is no cheaper than its turn is that turn; any other goes by the lowest rank that
     /// gives its cost. So the path depends on the costs alone.
-    func unpack(_ arcs: [UInt32], into edges: inout [UInt32]) {
-        var waiting = Array(arcs.reversed())
-        while let code = waiting.popLast() {
-            let arc = Int(code / 2)
-            let (low, high) = (Int(topology.tails[arc]), Int(topology.heads[arc]))
-            let (from, to) = code & 1 == 0 ? (low, high) : (high, low)
-            let cost = code & 1 == 0 ? up[arc] : down[arc]
+    func unpack(_ ranks: [Int]) -> [UInt32] {
+        guard let first = ranks.first else { return [] }
+        var edges = [topology.edges[first]]
+        var waiting = Array(zip(ranks, ranks.dropFirst()).reversed())
+        while let (from, to) = waiting.popLast() {
+            guard let arc = topology.arc(min(from, to), max(from, to)) else { continue }
+            let cost = from < to ? up[arc] : down[arc]
             let target = topology.edges[to]
             if self.cost(from: Int(topology.edges[from]), to: Int(target)) == cost {
                 edges.append(target)
-            } else if let (first, second) = triangle(from, to, cost) {
-                waiting.append(UInt32(2 * second))
-                waiting.append(UInt32(2 * first + 1))
+            } else if let low = lowest(from, to, cost) {
+                waiting.append((low, to))
+                waiting.append((from, low))
             }
         }
+        return edges
     }
 
-    /// The arcs down from one rank and up to another by the lowest rank with which they cost
-    /// exactly that.
-    private func triangle(_ from: Int, _ to: Int, _ cost: UInt32) -> (down: Int, up: Int)? {
-        let (downArcs, tails) = (topology.downArcs, topology.tails)
-        var (first, second) = (topology.places(down: from), topology.places(down: to))
-        while let one = first.first, let other = second.first {
-            let (down, up) = (Int(downArcs[one]), Int(downArcs[other]))
-            let (lower, upper) = (tails[down], tails[up])
-            if lower == upper, self.down[down] &+ self.up[up] == cost { return (down, up) }
-            if lower <= upper { first = first.dropFirst() }
-            if upper <= lower { second = second.dropFirst() }
+    /// The lowest rank by which one rank is reached from another at exactly that cost.
+    private func lowest(_ from: Int, _ to: Int, _ cost: UInt32) -> Int? {
+        var triangles = LowerTriangles(topology, from, to)
+        while let (toFrom, toTo) = triangles.next() {
+            if down[toFrom] &+ up[toTo] == cost { return triangles.low }
         }
         return nil
     }

@@ -17,10 +17,10 @@ public struct RouteSearcher: Sendable {
     var forward: [UInt32]
     /// Cost to the ends, by rank.
     var backward: [UInt32]
-    /// The arc by which a rank was reached from the starts.
-    var forwardArcs: [UInt32]
-    /// The arc by which the ends were reached from a rank.
-    var backwardArcs: [UInt32]
+    /// The rank from which a rank was reached from the starts.
+    var forwardLows: [UInt32]
+    /// The rank by which the ends are reached from a rank.
+    var backwardLows: [UInt32]
     /// The ranks of the present search, see ``collect(_:)``.
     var chain: [UInt32] = []
     private var isCollected: [Bool]
@@ -30,8 +30,8 @@ public struct RouteSearcher: Sendable {
         self.topology = topology
         forward = [UInt32](repeating: RouteWeights.infinity, count: topology.edgeCount)
         backward = forward
-        forwardArcs = [UInt32](repeating: RouteTopology.none, count: topology.edgeCount)
-        backwardArcs = forwardArcs
+        forwardLows = [UInt32](repeating: RouteTopology.none, count: topology.edgeCount)
+        backwardLows = forwardLows
         isCollected = [Bool](repeating: false, count: topology.edgeCount)
     }
 
@@ -116,8 +116,8 @@ public struct RouteSearcher: Sendable {
         for rank in chain {
             forward[Int(rank)] = RouteWeights.infinity
             backward[Int(rank)] = RouteWeights.infinity
-            forwardArcs[Int(rank)] = RouteTopology.none
-            backwardArcs[Int(rank)] = RouteTopology.none
+            forwardLows[Int(rank)] = RouteTopology.none
+            backwardLows[Int(rank)] = RouteTopology.none
         }
     }
 
@@ -143,7 +143,7 @@ public struct RouteSearcher: Sendable {
                     let (head, cost) = (Int(heads[arc]), there &+ metric.up[arc])
                     if cost < forward[head] {
                         forward[head] = cost
-                        forwardArcs[head] = UInt32(truncatingIfNeeded: arc)
+                        forwardLows[head] = UInt32(truncatingIfNeeded: rank)
                     }
                 }
             }
@@ -152,7 +152,7 @@ public struct RouteSearcher: Sendable {
                     let (head, cost) = (Int(heads[arc]), back &+ metric.down[arc])
                     if cost < backward[head] {
                         backward[head] = cost
-                        backwardArcs[head] = UInt32(truncatingIfNeeded: arc)
+                        backwardLows[head] = UInt32(truncatingIfNeeded: rank)
                     }
                 }
             }

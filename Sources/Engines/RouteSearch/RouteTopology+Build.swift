@@ -42,12 +42,12 @@ extension RouteTopology {
                     from: ranks[edge], to: ranks[Int(graph.turnTargets[Int(turn)])])
             }
         }
-        let (downStarts, downArcs) = elimination.down
+        let (downStarts, downArcs, lows) = elimination.down
         return TopologyLayout.bytes(
             edges: graph.edgeCount, turns: graph.turnCount, arcs: elimination.heads.count,
             [
                 ranks, edges, graph.turnStarts, graph.turnTargets, turnArcs, elimination.starts,
-                elimination.heads, elimination.tails, downStarts, downArcs,
+                elimination.heads, downStarts, downArcs, lows,
             ])
     }
 }
@@ -103,7 +103,6 @@ private struct Neighbours {
 private struct Elimination {
     var starts: [UInt32] = [0]
     var heads: [UInt32] = []
-    var tails: [UInt32] = []
 
     /// Vertices by rank and ranks of vertices: the given order with the elimination tree's subtrees
     /// made contiguous, which changes none of the arcs but keeps together what is used together.
@@ -192,7 +191,6 @@ private struct Elimination {
             }
             joined.sort()
             heads += joined
-            for _ in joined { tails.append(UInt32(rank)) }
             starts.append(UInt32(heads.count))
             if let parent = joined.first {
                 next[rank] = first[Int(parent)]
@@ -213,17 +211,22 @@ private struct Elimination {
         return UInt32(2 * arcs.lowerBound + (from < to ? 0 : 1))
     }
 
-    /// ``RouteTopology/downStarts`` and ``RouteTopology/downArcs``.
-    var down: (starts: [UInt32], arcs: [UInt32]) {
+    /// ``RouteTopology/downStarts``, ``RouteTopology/downArcs`` and ``RouteTopology/lows``.
+    var down: (starts: [UInt32], arcs: [UInt32], lows: [UInt32]) {
         var ends = [UInt32](repeating: 0, count: starts.count)
         for head in heads { ends[Int(head) + 1] += 1 }
         for rank in 1..<max(1, ends.count) { ends[rank] += ends[rank - 1] }
         var arcs = [UInt32](repeating: 0, count: heads.count)
+        var lows = arcs
         var places = ends
-        for (arc, head) in heads.enumerated() {
-            arcs[Int(places[Int(head)])] = UInt32(arc)
-            places[Int(head)] += 1
+        for rank in 0..<starts.count - 1 {
+            for arc in starts[rank]..<starts[rank + 1] {
+                let head = Int(heads[Int(arc)])
+                arcs[Int(places[head])] = arc
+                lows[Int(places[head])] = UInt32(rank)
+                places[head] += 1
+            }
         }
-        return (ends, arcs)
+        return (ends, arcs, lows)
     }
 }

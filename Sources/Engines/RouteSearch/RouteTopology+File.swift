@@ -16,7 +16,7 @@ enum TopologyLayout {
 
     /// The number of numbers in each array.
     static func counts(edges: Int, turns: Int, arcs: Int) -> [Int] {
-        [edges, edges, edges + 1, turns, turns, edges + 1, arcs, arcs, edges + 1, arcs]
+        [edges, edges, edges + 1, turns, turns, edges + 1, arcs, edges + 1, arcs, arcs]
     }
 
     static func bytes(edges: Int, turns: Int, arcs: Int, _ arrays: [[UInt32]]) -> [UInt8] {
@@ -109,9 +109,9 @@ extension RouteTopology {
         turnArcs = arrays[4]
         upStarts = arrays[5]
         heads = arrays[6]
-        tails = arrays[7]
-        downStarts = arrays[8]
-        downArcs = arrays[9]
+        downStarts = arrays[7]
+        downArcs = arrays[8]
+        lows = arrays[9]
     }
 
     /// A copy of the bytes, to be written into a file.
@@ -140,21 +140,23 @@ extension RouteTopology {
         for rank in 0..<count { try check(rank) }
         var places = [UInt32](repeating: 0, count: count)
         for rank in 0..<count { places[rank] = downStarts[rank] }
-        for arc in 0..<arcCount {
-            let head = Int(heads[arc])
-            guard places[head] < downStarts[head + 1], downArcs[Int(places[head])] == arc else {
-                throw TopologyDamage("arc \(arc) does not come up to rank \(head)")
+        for rank in 0..<count {
+            for arc in arcs(up: rank) {
+                let head = Int(heads[arc])
+                guard places[head] < downStarts[head + 1],
+                    downArcs[Int(places[head])] == arc, lows[Int(places[head])] == rank
+                else { throw TopologyDamage("arc \(arc) does not come up to rank \(head)") }
+                places[head] += 1
             }
-            places[head] += 1
         }
+        var lastEdges = [Int](repeating: -1, count: count)
         for edge in 0..<count {
-            var before = -1
             for turn in turns(edge) {
                 let target = Int(turnTargets[turn])
-                guard target > before, target < count else {
-                    throw TopologyDamage("the turns of edge \(edge) do not rise")
+                guard target < count, lastEdges[target] != edge else {
+                    throw TopologyDamage("edge \(edge) turns twice into edge \(target)")
                 }
-                before = target
+                lastEdges[target] = edge
                 guard turnArcs[turn] == arcCode(from: edge, to: target) else {
                     throw TopologyDamage("turn \(turn) is not the arc between its edges")
                 }
@@ -177,7 +179,7 @@ extension RouteTopology {
         let arcs = arcs(up: rank)
         var before = rank
         for arc in arcs {
-            guard tails[arc] == rank, heads[arc] > before, heads[arc] < edgeCount else {
+            guard heads[arc] > before, heads[arc] < edgeCount else {
                 throw TopologyDamage("the arcs of rank \(rank) do not rise")
             }
             before = Int(heads[arc])

@@ -33,12 +33,12 @@ public struct RouteTopology: Sendable {
     let upStarts: MappedNumbers
     /// The higher rank of each arc.
     let heads: MappedNumbers
-    /// The lower rank of each arc.
-    let tails: MappedNumbers
     /// Start in ``downArcs`` of the arcs that come up to each rank, then the end.
     let downStarts: MappedNumbers
     /// Arcs by higher rank, then by lower.
     let downArcs: MappedNumbers
+    /// The lower rank of each arc of ``downArcs``.
+    let lows: MappedNumbers
 
     /// No arc, no rank.
     static let none = UInt32.max
@@ -56,7 +56,7 @@ public struct RouteTopology: Sendable {
         Int(upStarts[rank])..<Int(upStarts[rank + 1])
     }
 
-    /// The places in ``downArcs`` of the arcs that come up to a rank.
+    /// The places in ``downArcs`` and ``lows`` of the arcs that come up to a rank.
     @inline(__always)
     func places(down rank: Int) -> Range<Int> {
         Int(downStarts[rank])..<Int(downStarts[rank + 1])

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import Platform
+
+/// The ranks below two others that are joined to both, rising, with their arcs to them.
+///
+/// Steps through the shorter list of lower ranks; in the other one it goes on by steps that double,
+/// so that a rank of a large separator does not cost its whole list.
+struct LowerTriangles {
+    private let lows: MappedNumbers
+    private let arcs: MappedNumbers
+    private var short: Range<Int>
+    private var long: Range<Int>
+    private let isSwapped: Bool
+    /// The rank that was found last.
+    private(set) var low = 0
+
+    init(_ topology: RouteTopology, _ first: Int, _ second: Int) {
+        lows = topology.lows
+        arcs = topology.downArcs
+        short = topology.places(down: first)
+        long = topology.places(down: second)
+        isSwapped = short.count > long.count
+        if isSwapped { swap(&short, &long) }
+    }
+
+    /// The arcs from the next rank up to the first and to the second.
+    @inline(__always)
+    mutating func next() -> (first: Int, second: Int)? {
+        var (place, other) = (short.lowerBound, long.lowerBound)
+        while place < short.upperBound, other < long.upperBound {
+            let wanted = lows[place]
+            if lows[other] < wanted {
+                // The last place that is known to be too low, and one that is not.
+                var (before, step) = (other, 1)
+                while before + step < long.upperBound, lows[before + step] < wanted {
+                    before += step
+                    step *= 2
+                }
+                var after = min(before + step, long.upperBound)
+                while before + 1 < after {
+                    let middle = (before + after) / 2
+                    if lows[middle] < wanted { before = middle } else { after = middle }
+                }
+                other = after
+                if other == long.upperBound { break }
+            }
+            place += 1
+            if lows[other] == wanted {
+                low = Int(wanted)
+                let (one, two) = (Int(arcs[place - 1]), Int(arcs[other]))
+                short = place..<short.upperBound
+                long = other + 1..<long.upperBound
+                return isSwapped ? (two, one) : (one, two)
+            }
+        }
+        return nil
+    }
+}
