@@ -31,21 +31,8 @@ struct LowerTriangles {
         var (place, other) = (short.lowerBound, long.lowerBound)
         while place < short.upperBound, other < long.upperBound {
             let wanted = lows[place]
-            if lows[other] < wanted {
-                // The last place that is known to be too low, and one that is not.
-                var (before, step) = (other, 1)
-                while before + step < long.upperBound, lows[before + step] < wanted {
-                    before += step
-                    step *= 2
-                }
-                var after = min(before + step, long.upperBound)
-                while before + 1 < after {
-                    let middle = (before + after) / 2
-                    if lows[middle] < wanted { before = middle } else { after = middle }
-                }
-                other = after
-                if other == long.upperBound { break }
-            }
+            other = lows.first(from: wanted, other..<long.upperBound)
+            if other == long.upperBound { break }
             place += 1
             if lows[other] == wanted {
                 low = Int(wanted)
@@ -56,5 +43,26 @@ struct LowerTriangles {
             }
         }
         return nil
+    }
+}
+
+extension MappedNumbers {
+    /// The place of the first of some rising numbers that is not below one, found in steps that
+    /// double; the end of the places where all are below.
+    @inline(__always)
+    func first(from wanted: UInt32, _ places: Range<Int>) -> Int {
+        guard let first = places.first, self[first] < wanted else { return places.lowerBound }
+        // The last place that is known to be too low, and one that is not.
+        var (before, step) = (first, 1)
+        while before + step < places.upperBound, self[before + step] < wanted {
+            before += step
+            step *= 2
+        }
+        var after = Swift.min(before + step, places.upperBound)
+        while before + 1 < after {
+            let middle = (before + after) / 2
+            if self[middle] < wanted { before = middle } else { after = middle }
+        }
+        return after
     }
 }

@@ -80,16 +80,38 @@ extension RouteMetric {
         guard new != old else { return }
         up[arc] = new.up
         down[arc] = new.down
-        for other in topology.arcs(up: low) where other != arc {
-            let isBelow = other < arc
-            let rank = Int(topology.heads[other])
-            guard let above = topology.arc(min(rank, high), max(rank, high)) else { continue }
-            // From `high` by `low` to `rank`, and the way back.
-            let (there, back) = isBelow ? (down[above], up[above]) : (up[above], down[above])
-            if Self.matters(there, old.down, new.down, up[other])
-                || Self.matters(back, old.up, new.up, down[other])
+        addDependents(of: arc, low, high, old, new, &reach)
+    }
+
+    /// Adds the third sides of the triangles whose lowest rank is that of a changed arc.
+    private func addDependents(
+        of arc: Int, _ low: Int, _ high: Int, _ old: (up: UInt32, down: UInt32),
+        _ new: (up: UInt32, down: UInt32), _ reach: inout ChangedArcs
+    ) {
+        let heads = topology.heads
+        let arcs = topology.arcs(up: low)
+        // From `high` by `low` to a rank below it, and the way back.
+        let places = topology.places(down: high)
+        var place = places.lowerBound
+        for other in arcs.lowerBound..<arc {
+            place = topology.lows.first(from: heads[other], place..<places.upperBound)
+            guard place < places.upperBound else { break }
+            let above = Int(topology.downArcs[place])
+            if Self.matters(down[above], old.down, new.down, up[other])
+                || Self.matters(up[above], old.up, new.up, down[other])
             {
                 reach.insert(above)
+            }
+        }
+        // To a rank above it.
+        var above = topology.arcs(up: high)
+        for other in arc + 1..<arcs.upperBound {
+            while let next = above.first, heads[next] < heads[other] { above = above.dropFirst() }
+            guard let next = above.first else { break }
+            if Self.matters(up[next], old.down, new.down, up[other])
+                || Self.matters(down[next], old.up, new.up, down[other])
+            {
+                reach.insert(next)
             }
         }
     }

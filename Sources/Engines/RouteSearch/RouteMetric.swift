@@ -90,52 +90,11 @@ public struct RouteMetric: Equatable, Sendable {
             }
         }
         var pass = CustomizationPass(topology)
-        pass.run(0..<topology.edgeCount, &up, &down)
+        pass.run(customizeSubtrees(threads: threads), from: 0, &up, &down)
     }
 
     /// Two metrics are equal when their costs are; of the same topology.
     public static func == (one: Self, other: Self) -> Bool {
         one.weights == other.weights && one.up == other.up && one.down == other.down
-    }
-}
-
-/// Lets each arc be no dearer than the two lower sides of its triangles, from below.
-struct CustomizationPass {
-    private let topology: RouteTopology
-    /// The arc from the present rank to each rank that it is joined to.
-    private var slots: [UInt32]
-
-    init(_ topology: RouteTopology) {
-        self.topology = topology
-        slots = [UInt32](repeating: 0, count: topology.edgeCount)
-    }
-
-    /// Ranks whose descendants are all in the range.
-    ///
-    /// `up` and `down` begin with the range's first arc, and hold the turns' own costs.
-    mutating func run(_ ranks: Range<Int>, _ up: inout [UInt32], _ down: inout [UInt32]) {
-        guard !ranks.isEmpty else { return }
-        let topology = topology
-        let (heads, starts) = (topology.heads, topology.upStarts)
-        let (downArcs, lows) = (topology.downArcs, topology.lows)
-        let base = Int(starts[ranks.lowerBound])
-        var up = up.mutableSpan
-        var down = down.mutableSpan
-        var slots = slots.mutableSpan
-        for rank in ranks {
-            for arc in topology.arcs(up: rank) {
-                slots[Int(heads[arc])] = UInt32(truncatingIfNeeded: arc - base)
-            }
-            for place in topology.places(down: rank) {
-                let side = Int(downArcs[place])
-                let (toLow, fromLow) = (down[side - base], up[side - base])
-                if min(toLow, fromLow) == RouteWeights.infinity { continue }
-                for other in side + 1..<Int(starts[Int(lows[place]) + 1]) {
-                    let arc = Int(slots[Int(heads[other])])
-                    up[arc] = min(up[arc], toLow &+ up[other - base])
-                    down[arc] = min(down[arc], fromLow &+ down[other - base])
-                }
-            }
-        }
     }
 }

@@ -20,7 +20,9 @@ public struct RouteStop: Hashable, Sendable {
 
 /// A route over several stops.
 public struct RouteTour: Hashable, Sendable {
-    /// From each stop to the next. The cost of an end is paid by the leg that arrives there, at the
+    /// From each stop to the next.
+    ///
+    /// The cost of an end is paid by the leg that arrives there, at the
     /// first stop by the one that leaves.
     public var legs: [RoutePath]
     /// The sum of the legs' costs.

@@ -138,6 +138,17 @@ extension RouteTopology {
             rise(downStarts, to: arcCount)
         else { throw TopologyDamage("the starts of turns or arcs do not rise") }
         for rank in 0..<count { try check(rank) }
+        // The ranks below one in the elimination tree are those just before it.
+        var sizes = [Int](repeating: 1, count: count)
+        var firsts = Array(0..<count)
+        for rank in 0..<count {
+            guard rank + 1 - firsts[rank] == sizes[rank] else {
+                throw TopologyDamage("the ranks below rank \(rank) are not together")
+            }
+            guard let parent = parent(rank) else { continue }
+            sizes[parent] += sizes[rank]
+            firsts[parent] = min(firsts[parent], firsts[rank])
+        }
         var places = [UInt32](repeating: 0, count: count)
         for rank in 0..<count { places[rank] = downStarts[rank] }
         for rank in 0..<count {
