@@ -2,7 +2,9 @@
 // Part of Cairn.
 
 /// A way of moving over a network: what it is called, which costs it publishes, and what its turns
-/// cost. Which roads are open to it, and how fast, is in the network's tables.
+/// cost.
+///
+/// Which roads are open to it, and how fast, is in the network's tables.
 public struct NetworkMode: Hashable, Sendable, Codable {
     /// Its stable name, `car`.
     public var name: String
@@ -70,7 +72,9 @@ public struct TurnCosts: Hashable, Sendable, Codable {
     /// Whether turn restrictions apply to the mode.
     public var obeysRestrictions: Bool
     /// Pairs of angle (degrees off straight on, 0…180, ascending) and seconds, for turns to the
-    /// right; between them the cost is linear. Empty for none.
+    /// right.
+    ///
+    /// Between them the cost is linear; empty for none.
     public var right: [[Double]]
     /// Those for turns to the left.
     public var left: [[Double]]

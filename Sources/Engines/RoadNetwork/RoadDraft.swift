@@ -6,7 +6,7 @@
 /// The order and numbering of its parts decide the bytes of the file, so a source hands them over
 /// sorted: nodes and ways by ascending id, no id twice.
 public struct RoadDraft: Sendable {
-    /// The modes; every list by mode has their order. At most modeLimit.
+    /// The modes, at most ``modeLimit``; every list by mode has their order.
     public let modes: [NetworkMode]
     /// Every node of a way, ascending by id.
     public var nodes: [Node] = []
@@ -149,8 +149,9 @@ public struct RoadDraft: Sendable {
         public var via: Via
         /// The ids of the ways behind the turn.
         public var to: [Int64]
-        /// The times at which it holds, as the source has them; empty for always. A restriction
-        /// with times is kept as data, and its turns are not forbidden.
+        /// The times at which it holds, as the source has them; empty for always.
+        ///
+        /// A restriction with times is kept as data, and its turns are not forbidden.
         public var condition: String
 
         /// What a restriction forbids.

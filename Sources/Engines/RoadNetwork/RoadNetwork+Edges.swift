@@ -117,7 +117,8 @@ extension RoadNetwork {
         let (link, isBackward) = link(of: edge)
         return mapped.withBytes { bytes in
             EdgeName(
-                way: file.way(link, bytes), segment: UInt32(file.number(.linkSegments, link, bytes)),
+                way: file.way(link, bytes),
+                segment: UInt32(file.number(.linkSegments, link, bytes)),
                 isBackward: isBackward)
         }
     }

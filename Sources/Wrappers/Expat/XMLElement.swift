@@ -44,6 +44,8 @@ public final class XMLElement {
 public struct XMLError: Error, Hashable, Sendable, CustomStringConvertible {
     /// One sentence.
     public let description: String
+
+    init(_ description: String) { self.description = description }
 }
 
 /// Reads whole XML documents; entities of a document's own and files outside it are not read.
@@ -57,7 +59,7 @@ public enum XMLReader {
     public static func read(_ bytes: [UInt8]) throws(XMLError) -> XMLElement {
         let builder = Builder()
         guard let parser = unsafe XML_ParserCreate(nil) else {
-            throw XMLError(description: "no memory for a document")
+            throw XMLError("no memory for a document")
         }
         defer { unsafe XML_ParserFree(parser) }
         unsafe XML_SetUserData(parser, Unmanaged.passUnretained(builder).toOpaque())
@@ -87,13 +89,13 @@ public enum XMLReader {
                 unsafe XML_Parse(parser, text.baseAddress, Int32(clamping: text.count), 1)
             }
         }
-        if let refusal = builder.refusal { throw XMLError(description: refusal) }
+        if let refusal = builder.refusal { throw XMLError(refusal) }
         guard status == XML_STATUS_OK, let root = builder.root else {
             let reason =
                 unsafe XML_ErrorString(XML_GetErrorCode(parser))
                 .map { unsafe String(cString: $0) } ?? "it is not XML"
             let line = unsafe XML_GetCurrentLineNumber(parser)
-            throw XMLError(description: "line \(line): \(reason)")
+            throw XMLError("line \(line): \(reason)")
         }
         return root
     }

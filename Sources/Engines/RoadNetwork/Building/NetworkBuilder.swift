@@ -30,10 +30,13 @@ public enum NetworkBuilder {
         public var id: ContentID
         /// Size of the file.
         public var byteCount: Int64
-        /// Number of vertices, edges, arcs (edges and their copies for sequences) and turns.
+        /// Number of vertices.
         public var vertexCount: Int
+        /// Number of edges.
         public var edgeCount: Int
+        /// Number of arcs: edges, and copies of them for restricted sequences.
         public var arcCount: Int
+        /// Number of turns.
         public var turnCount: Int
         /// Number of restrictions that are in the file.
         public var restrictionCount: Int

@@ -6,7 +6,9 @@ struct StrongComponents {
     /// The component of each vertex; ``NetworkLayout/none`` for those that are left out.
     private(set) var numbers: [UInt32]
 
-    /// Components are numbered as they are completed. O(vertices + arcs).
+    /// Components are numbered as they are completed.
+    ///
+    /// O(vertices + arcs).
     ///
     /// - Parameters:
     ///   - count: Number of vertices.

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+import RoadNetwork
+
+/// The cheapest route by Dijkstra's algorithm on the turns of a network, as slow and plain as
+/// possible: the oracle of faster searches.
+struct ReferenceSearch {
+    let network: RoadNetwork
+    let mode: Int
+    let cost: NetworkMode.Cost
+
+    /// A place on an edge: its number, and millimetres from its tail.
+    struct Place: Hashable {
+        var edge: Int
+        var offset: UInt32
+    }
+
+    struct Route: Hashable {
+        /// Millimetres or milliseconds.
+        var cost: Int
+        /// The edges from the first to the last.
+        var edges: [Int]
+    }
+
+    /// Where a route is: an arc, and whether it has passed an open edge, and then an ends-only one.
+    private struct State: Hashable {
+        var arc: Int
+        /// 0 on ends-only edges of the start, 1 on open ones, 2 on ends-only edges of the end.
+        var phase: Int
+    }
+
+    /// The cheapest route from any of some places to any of others; nil when there is none.
+    ///
+    /// Costs of a part of an edge are its share by length, rounded.
+    func route(from starts: [Place], to ends: [Place]) -> Route? {
+        var best: [State: Int] = [:]
+        var before: [State: State] = [:]
+        var queue = Heap()
+        var found: (cost: Int, state: State?, edge: Int)?
+
+        func offer(_ cost: Int, _ state: State?, _ edge: Int) {
+            if found.map({ cost < $0.cost }) ?? true { found = (cost, state, edge) }
+        }
+        for start in starts {
+            guard let phase = phase(after: nil, onto: start.edge) else { continue }
+            for end in ends where end.edge == start.edge && end.offset >= start.offset {
+                offer(part(end.edge, end.offset) - part(start.edge, start.offset), nil, end.edge)
+            }
+            let rest = whole(start.edge) - part(start.edge, start.offset)
+            push(rest, State(arc: start.edge, phase: phase), nil)
+        }
+        func push(_ cost: Int, _ state: State, _ last: State?) {
+            if let known = best[state], known <= cost { return }
+            best[state] = cost
+            before[state] = last
+            queue.push(cost, state.arc * 3 + state.phase)
+        }
+        while let (cost, number) = queue.pop() {
+            let state = State(arc: number / 3, phase: number % 3)
+            guard best[state] == cost else { continue }
+            if let found, found.cost <= cost { break }
+            for turn in network.turns(fromArc: state.arc) {
+                let duration = network.turnDuration(turn.number, mode: mode)
+                let edge = network.edge(ofArc: turn.target)
+                guard duration != RoadNetwork.unreachable,
+                    let phase = phase(after: state.phase, onto: edge)
+                else { continue }
+                let turned = cost + (self.cost == .time ? Int(duration) : 0)
+                for end in ends where end.edge == edge {
+                    offer(turned + part(edge, end.offset), state, edge)
+                }
+                push(turned + whole(edge), State(arc: turn.target, phase: phase), state)
+            }
+        }
+        guard let found else { return nil }
+        var edges = [found.edge]
+        var state = found.state
+        while let known = state {
+            edges.append(network.edge(ofArc: known.arc))
+            state = before[known]
+        }
+        return Route(cost: found.cost, edges: edges.reversed())
+    }
+
+    /// The phase on an edge; nil where it may not be entered.
+    private func phase(after phase: Int?, onto edge: Int) -> Int? {
+        switch (network.access(of: edge, mode: mode), phase) {
+        case (.closed, _): nil
+        case (.open, 2): nil
+        case (.open, _): 1
+        case (.endsOnly, nil), (.endsOnly, 0): 0
+        case (.endsOnly, _): 2
+        }
+    }
+
+    private func whole(_ edge: Int) -> Int {
+        Int(
+            cost == .time
+                ? network.duration(of: edge, mode: mode) : network.length(of: edge))
+    }
+
+    private func part(_ edge: Int, _ offset: UInt32) -> Int {
+        let length = Double(network.length(of: edge))
+        guard length > 0 else { return 0 }
+        return Int((Double(whole(edge)) * Double(offset) / length).rounded())
+    }
+
+    /// A binary heap of costs with numbers, least first.
+    private struct Heap {
+        private var items: [(cost: Int, number: Int)] = []
+
+        mutating func push(_ cost: Int, _ number: Int) {
+            items.append((cost, number))
+            var child = items.count - 1
+            while child > 0, items[child] < items[(child - 1) / 2] {
+                items.swapAt(child, (child - 1) / 2)
+                child = (child - 1) / 2
+            }
+        }
+
+        mutating func pop() -> (cost: Int, number: Int)? {
+            guard let first = items.first else { return nil }
+            let last = items.removeLast()
+            guard !items.isEmpty else { return first }
+            items[0] = last
+            var parent = 0
+            while true {
+                var least = parent
+                for child in [2 * parent + 1, 2 * parent + 2]
+                where child < items.count && items[child] < items[least] { least = child }
+                guard least != parent else { return first }
+                items.swapAt(parent, least)
+                parent = least
+            }
+        }
+    }
+}
