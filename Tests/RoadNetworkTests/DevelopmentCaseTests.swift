@@ -51,8 +51,8 @@ struct DevelopmentCaseTests {
                     }
                     let route = try #require(found, "case \(pair.id)")
                     #expect(
-                        abs(Double(route.cost) / 1000 - answer) <= 0.01,
-                        "case \(pair.id), \(cost): \(route.cost), expected \(answer)")
+                        abs(route.exact - answer) <= 0.01,
+                        "case \(pair.id), \(cost): \(route.exact), expected \(answer)")
                     checked += 1
                 }
             }

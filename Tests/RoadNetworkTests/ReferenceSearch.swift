@@ -21,6 +21,8 @@ struct ReferenceSearch {
         var cost: Int
         /// The edges from the first to the last.
         var edges: [Int]
+        /// Metres or seconds without turns, from the exact values of the edges.
+        var exact: Double
     }
 
     /// Where a route is: an arc, and whether it has passed an open edge, and then an ends-only one.
@@ -37,24 +39,27 @@ struct ReferenceSearch {
         var best: [State: Int] = [:]
         var before: [State: State] = [:]
         var queue = Heap()
-        var found: (cost: Int, state: State?, edge: Int)?
+        var found: (cost: Int, state: State?, start: Place?, end: Place)?
+        var origins: [State: Place] = [:]
 
-        func offer(_ cost: Int, _ state: State?, _ edge: Int) {
-            if found.map({ cost < $0.cost }) ?? true { found = (cost, state, edge) }
+        func offer(_ cost: Int, _ state: State?, _ start: Place?, _ end: Place) {
+            if found.map({ cost < $0.cost }) ?? true { found = (cost, state, start, end) }
         }
         for start in starts {
             guard let phase = phase(after: nil, onto: start.edge) else { continue }
             for end in ends where end.edge == start.edge && end.offset >= start.offset {
-                offer(part(end.edge, end.offset) - part(start.edge, start.offset), nil, end.edge)
+                offer(part(end) - part(start), nil, start, end)
             }
-            let rest = whole(start.edge) - part(start.edge, start.offset)
-            push(rest, State(arc: start.edge, phase: phase), nil)
+            let state = State(arc: start.edge, phase: phase)
+            if push(whole(start.edge) - part(start), state, nil) { origins[state] = start }
         }
-        func push(_ cost: Int, _ state: State, _ last: State?) {
-            if let known = best[state], known <= cost { return }
+        @discardableResult
+        func push(_ cost: Int, _ state: State, _ last: State?) -> Bool {
+            if let known = best[state], known <= cost { return false }
             best[state] = cost
             before[state] = last
             queue.push(cost, state.arc * 3 + state.phase)
+            return true
         }
         while let (cost, number) = queue.pop() {
             let state = State(arc: number / 3, phase: number % 3)
@@ -68,19 +73,26 @@ struct ReferenceSearch {
                 else { continue }
                 let turned = cost + (self.cost == .time ? Int(duration) : 0)
                 for end in ends where end.edge == edge {
-                    offer(turned + part(edge, end.offset), state, edge)
+                    offer(turned + part(end), state, nil, end)
                 }
                 push(turned + whole(edge), State(arc: turn.target, phase: phase), state)
             }
         }
         guard let found else { return nil }
-        var edges = [found.edge]
-        var state = found.state
+        var edges = [found.end.edge]
+        var (state, start) = (found.state, found.start)
         while let known = state {
             edges.append(network.edge(ofArc: known.arc))
             state = before[known]
+            if state == nil { start = origins[known] }
         }
-        return Route(cost: found.cost, edges: edges.reversed())
+        let first = start ?? found.end
+        let exact =
+            edges.dropFirst().reduce(0) { $0 + exactWhole($1) }
+            + share(found.end) * exactWhole(found.end.edge)
+            - share(first) * exactWhole(first.edge)
+        return Route(
+            cost: found.cost, edges: edges.reversed(), exact: exact)
     }
 
     /// The phase on an edge; nil where it may not be entered.
@@ -100,10 +112,19 @@ struct ReferenceSearch {
                 ? network.duration(of: edge, mode: mode) : network.length(of: edge))
     }
 
-    private func part(_ edge: Int, _ offset: UInt32) -> Int {
-        let length = Double(network.length(of: edge))
-        guard length > 0 else { return 0 }
-        return Int((Double(whole(edge)) * Double(offset) / length).rounded())
+    private func exactWhole(_ edge: Int) -> Double {
+        cost == .time
+            ? network.exactDuration(of: edge, mode: mode) : network.exactLength(of: edge)
+    }
+
+    /// The share of its edge before a place.
+    private func share(_ place: Place) -> Double {
+        let length = Double(network.length(of: place.edge))
+        return length > 0 ? Double(place.offset) / length : 0
+    }
+
+    private func part(_ place: Place) -> Int {
+        Int((Double(whole(place.edge)) * share(place)).rounded())
     }
 
     /// A binary heap of costs with numbers, least first.

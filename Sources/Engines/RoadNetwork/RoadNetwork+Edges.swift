@@ -86,6 +86,27 @@ extension RoadNetwork {
         mapped.withBytes { file.duration(edge, mode: mode, $0) }
     }
 
+    /// Metres, to a micrometre: what sums of many edges are made of, where whole millimetres would
+    /// add up to centimetres.
+    public func exactLength(of edge: Int) -> Double {
+        let link = link(of: edge).link
+        return mapped.withBytes { bytes in
+            let remainder = Int16(
+                bitPattern: bytes.uint16(at: file.offset(.lengthRemainders, link)))
+            return Double(file.length(edge, bytes)) / 1e3 + Double(remainder) / 1e6
+        }
+    }
+
+    /// Seconds, to a microsecond; for an edge that the mode may use.
+    public func exactDuration(of edge: Int, mode: Int) -> Double {
+        mapped.withBytes { bytes in
+            let place = mode * edgeCount + edge
+            let remainder = Int16(
+                bitPattern: bytes.uint16(at: file.offset(.durationRemainders, place)))
+            return Double(file.duration(edge, mode: mode, bytes)) / 1e3 + Double(remainder) / 1e6
+        }
+    }
+
     /// Whether a mode may use an edge.
     public func access(of edge: Int, mode: Int) -> RoadAccess {
         mapped.withBytes { bytes in

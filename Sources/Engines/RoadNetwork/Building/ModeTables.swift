@@ -6,6 +6,8 @@
 struct ModeTables {
     /// Milliseconds of each edge, mode after mode; ``RoadNetwork/unreachable`` where it is closed.
     private(set) var durations: [UInt32] = []
+    /// Microseconds that are missing to them.
+    private(set) var remainders: [Int16] = []
     private(set) var access: [UInt8] = []
     /// Components, by mode, of edges: the largest is 0; ``NetworkLayout/none`` for closed ones.
     private(set) var components: [UInt32] = []
@@ -24,6 +26,7 @@ struct ModeTables {
                 access.append(passage.access.rawValue)
                 guard passage.access != .closed else {
                     durations.append(RoadNetwork.unreachable)
+                    remainders.append(0)
                     continue
                 }
                 let seconds =
@@ -33,9 +36,10 @@ struct ModeTables {
                         link.length * 3.6 / passage.speed
                     }
                 let milliseconds = (seconds * 1000).rounded()
-                durations.append(
-                    milliseconds < Double(RoadNetwork.unreachable)
-                        ? UInt32(milliseconds) : RoadNetwork.unreachable - 1)
+                let isShort = milliseconds < Double(RoadNetwork.unreachable)
+                durations.append(isShort ? UInt32(milliseconds) : RoadNetwork.unreachable - 1)
+                remainders.append(
+                    isShort ? Int16(((seconds * 1000 - milliseconds) * 1000).rounded()) : 0)
             }
             components += Self.components(
                 mode, durations[first...], topology.edges.count, turns)

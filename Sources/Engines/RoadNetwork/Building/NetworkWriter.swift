@@ -144,6 +144,12 @@ struct NetworkWriter {
         set(.linkTraits, linkTraits)
         set(.linkSegments, topology.links.lazy.map(\.segment))
         set(.linkLengths, topology.links.lazy.map(\.millimeters))
+        var remainders = ByteWriter(capacity: 2 * topology.links.count)
+        for link in topology.links {
+            let missing = link.length * 1000 - Double(link.millimeters)
+            remainders.append(Int16((missing * 1000).rounded()))
+        }
+        set(.lengthRemainders, remainders)
         set(.linkEdges, topology.linkEdges)
         set(
             .linkStarts,
@@ -198,6 +204,9 @@ struct NetworkWriter {
 
     private mutating func layOut(_ modes: ModeTables) {
         set(.durations, modes.durations)
+        var remainders = ByteWriter(capacity: 2 * modes.remainders.count)
+        for remainder in modes.remainders { remainders.append(remainder) }
+        set(.durationRemainders, remainders)
         sections[NetworkLayout.Section.access.rawValue] = modes.access
         set(.components, modes.components)
     }

@@ -41,6 +41,8 @@ enum NetworkLayout {
         case linkSegments
         /// The length of each link in millimetres.
         case linkLengths
+        /// What is missing to the length of each link, in micrometres (i16).
+        case lengthRemainders
         /// The traits of each link.
         case linkTraits
         /// The edges along and against each link; ``none`` for a missing one.
@@ -54,6 +56,8 @@ enum NetworkLayout {
         case traits
         /// Milliseconds of each edge, mode after mode.
         case durations
+        /// What is missing to the duration of each edge, in microseconds (i16), mode after mode.
+        case durationRemainders
         /// The access of each edge (u8), mode after mode.
         case access
         /// The strongly connected component of each edge, largest first, mode after mode; ``none``
@@ -83,7 +87,7 @@ enum NetworkLayout {
         func recordByteCount(modes: Int) -> Int {
             switch self {
             case .description, .text, .access, .tree: 1
-            case .turnClasses: 2
+            case .turnClasses, .lengthRemainders, .durationRemainders: 2
             case .linkWays, .linkEdges, .points: 8
             case .vertices: 16
             case .traits: 28

@@ -38,6 +38,8 @@ public struct RoadProfile: Hashable, Sendable, Codable {
     public var dimensions: [String: Double]?
     /// Whether hazardous goods are carried, so that `hazmat=no` closes the road.
     public var carriesHazardousGoods: Bool?
+    /// Whether the outlines of areas (`area=yes`) are roads.
+    public var usesAreas: Bool?
     /// Ferries; nil where they are not used.
     public var ferries: Ferries?
 

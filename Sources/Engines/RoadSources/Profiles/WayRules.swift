@@ -69,7 +69,13 @@ struct WayRules {
         use.traits.flags = Self.flags(tags, roadClass, isFerry: use.isFerry)
         use.traits.conditions = tags.list.filter { $0.key.hasSuffix(":conditional") }
             .map { "\($0.key)=\($0.value)" }.joined(separator: "\n")
+        let isArea = tags["area"] == "yes" && !use.isFerry
         for profile in profiles {
+            if isArea, profile.usesAreas != true {
+                use.traits.forward.append(.closed)
+                use.traits.backward.append(.closed)
+                continue
+            }
             let rules = ModeRules(profile: profile, tags: tags, roadClass: roadClass)
             let (forward, backward) =
                 use.isFerry ? rules.ferryPassages(route) : rules.passages()
@@ -77,10 +83,11 @@ struct WayRules {
             use.traits.backward.append(backward)
         }
         let passages = use.traits.forward + use.traits.backward
-        if tags["area"] == "yes", !use.isFerry {
-            use.rejection = "an area (area=yes), not a line"
-        } else if passages.allSatisfy({ $0.access == .closed }) {
-            use.rejection = "no mode may use \(use.isFerry ? "route" : "highway")="
+        if passages.allSatisfy({ $0.access == .closed }) {
+            use.rejection =
+                isArea
+                ? "an area (area=yes), not a line"
+                : "no mode may use \(use.isFerry ? "route" : "highway")="
                 + "\(use.isFerry ? route : String(roadClass.prefix(40)))"
         }
         return use
