@@ -187,6 +187,19 @@ let tier4: [Target] = [
             "directions-pl.json", "directions-pt.json",
         ]),
     library("RouteSearch", ["CairnCore", "METIS", "Platform"], isHot: true),
+    library(
+        "RoadNetwork", ["CairnModel", "Codecs", "Geometry", "Platform", "SpatialIndex"],
+        isHot: true),
+    library(
+        "RoadSources",
+        [
+            "CairnModel", "Codecs", "Dataset", "Expat", "GDAL", "Geometry", "PROJ", "Platform",
+            "RoadNetwork",
+        ],
+        data: [
+            "bicycle.json", "car.json", "foot.json", "line-columns.json", "plain.json",
+            "truck.json",
+        ], isHot: true),
     library("WebMaps", ["CairnModel", "EsriForms", "Geometry", "MapState", "Platform"]),
     library("Jobs", ["CairnModel"]),
     library("TilePackages", ["CairnCore", "Codecs", "Geometry", "Platform", "SQLite"]),
@@ -387,6 +400,12 @@ let testTargets: [Target] = [
             "TestKit",
         ]),
     tests("RouteDirectionsTests", ["RouteDirections", "CairnCore", "Geometry", "TestKit"]),
+    tests(
+        "RoadNetworkTests",
+        ["RoadNetwork", "RoadSources", "CairnModel", "Codecs", "Geometry", "TestKit"]),
+    tests(
+        "RoadSourcesTests",
+        ["RoadNetwork", "RoadSources", "CairnModel", "TestKit"]),
     tests("JobsTests", ["Jobs", "CairnModel", "EventLog", "TestKit"]),
     tests("RecordingTests", ["Recording", "CairnModel", "Geometry", "Platform", "TestKit"]),
     tests(

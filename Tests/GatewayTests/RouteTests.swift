@@ -27,6 +27,7 @@ import Testing
         case .feature, .objectId: "17"
         case .layer: "4"
         case .level, .row, .column: "5"
+        case .columnFile: "5.pbf"
         case .item: "0123456789abcdef0123456789abcdef"
         case .user: "anna"
         case .portal: "self"

@@ -180,7 +180,6 @@ final class SimulatedSite: GatewayBackend {
         switch request {
         case let request as QueryRequest: try await query(request, within: limit)
         case let request as FindRequest: try await find(request, within: limit)
-        case let request as VectorTileRequest: try vectorTile(request)
         default: throw Failure(.notFound, "'\(operation.name)' is not simulated")
         }
     }

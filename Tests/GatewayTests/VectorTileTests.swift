@@ -3,6 +3,7 @@
 
 import CairnModel
 import Platform
+import Synchronization
 import Testing
 
 @testable import Gateway

@@ -16,7 +16,7 @@ struct ProfileTests {
         ("\"motorway\": 110", "\"motorway\": -4", "'speeds.motorway' is -4.0"),
         ("\"speeds\"", "\"speedz\"", "'speeds' is missing"),
         ("\"oneway\"", "\"onewayy\"", "'onewayy' is no member"),
-        ("\"rule\": \"any\"", "\"rule\": \"some\"", "'access.rule' has an unknown value"),
+        ("\"rule\": \"first\"", "\"rule\": \"some\"", "'access.rule' has an unknown value"),
         ("\"name\": \"plain\"", "\"name\": 7", "'name': expected a text"),
     ])
     func `a bad profile is refused by its member`(

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+import CairnModel
+import Codecs
+import Foundation
+import Geometry
+import RoadNetwork
+import TestKit
+import Testing
+
+/// Files of networks: validated when opened, found by name again, snapped to.
+struct NetworkFileTests {
+    @Test func `every damaged byte is found`() throws {
+        let made = try BuiltNetwork(Grid.draft(side: 3))
+        let bytes = [UInt8](try Data(contentsOf: URL(filePath: made.path)))
+        var random = SeededGenerator(seed: 44)
+        for _ in 0..<300 {
+            var damaged = bytes
+            let place = Int.random(in: 0..<bytes.count, using: &random)
+            damaged[place] ^= 1 << UInt8.random(in: 0..<8, using: &random)
+            expectRefusal(damaged, in: made.directory)
+        }
+        for count in stride(from: 0, to: bytes.count, by: 97) {
+            expectRefusal(Array(bytes.prefix(count)), in: made.directory)
+        }
+    }
+
+    private func expectRefusal(_ bytes: [UInt8], in directory: String) {
+        let path = directory + "/damaged.bin"
+        let failure = #expect(throws: Failure.self) {
+            try Data(bytes).write(to: URL(filePath: path))
+            _ = try RoadNetwork(path: path, id: ContentID(SHA256Zero.digest))
+        }
+        #expect(failure?.message.contains("damaged.bin") == true)
+        #expect(failure?.code == .corrupt || failure?.code == .newerVersion)
+    }
+
+    @Test func `edges are found by their names, and both ways agree`() throws {
+        let network = try BuiltNetwork(Grid.draft(side: 5)).network
+        for edge in 0..<network.edgeCount {
+            #expect(network.edge(named: network.name(of: edge)) == edge)
+            #expect(network.edges(leaving: network.tail(of: edge)).contains(edge))
+            let opposite = try #require(network.opposite(of: edge))
+            #expect(network.opposite(of: opposite) == edge)
+            #expect(network.shape(of: opposite) == network.shape(of: edge).reversed())
+            let start = network.vertex(network.tail(of: edge)).position
+            #expect(network.shape(of: edge).first == start)
+        }
+    }
+
+    @Test func `equal roads make equal files`() throws {
+        let first = try BuiltNetwork(Grid.draft(side: 6)).built
+        #expect(try BuiltNetwork(Grid.draft(side: 6)).built == first)
+    }
+
+    @Test func `the nearest edges are those of a full search`() throws {
+        let network = try BuiltNetwork(Grid.draft(side: 8)).network
+        var random = SeededGenerator(seed: 45)
+        for _ in 0..<200 {
+            let point = Coordinate(
+                x: .random(in: -0.001...0.009, using: &random),
+                y: .random(in: -0.001...0.009, using: &random))
+            let found = try network.nearestEdges(to: point, radius: 400, count: 6)
+            let all = (0..<network.edgeCount).map { edge in
+                (distance(from: point, to: network.shape(of: edge)), edge)
+            }.filter { $0.0 <= 400 }.sorted { $0 < $1 }.prefix(6)
+            #expect(found.count == all.count)
+            for (snap, expected) in zip(found, all) {
+                #expect(abs(snap.distance - expected.0) < 1e-6)
+            }
+            for snap in found {
+                let ends = network.shape(of: snap.edge)
+                let cross =
+                    (ends[1].x - ends[0].x) * (point.y - ends[0].y)
+                    - (ends[1].y - ends[0].y) * (point.x - ends[0].x)
+                if abs(cross) > 1e-12 { #expect(snap.side == (cross > 0 ? .left : .right)) }
+            }
+        }
+    }
+
+    private func distance(from point: Coordinate, to line: [Coordinate]) -> Double {
+        let meters = 6_371_008.8 * Double.pi / 180
+        let east = meters * cos(point.y * .pi / 180)
+        let flat = line.map {
+            Coordinate(x: ($0.x - point.x) * east, y: ($0.y - point.y) * meters)
+        }
+        return zip(flat, flat.dropFirst()).map {
+            Segment(a: $0, b: $1).squaredDistance(to: Coordinate(x: 0, y: 0)).squareRoot()
+        }.min() ?? .infinity
+    }
+
+    @Test func `a heading takes one of the two directions`() throws {
+        let network = try BuiltNetwork(Grid.draft(side: 3)).network
+        let east = try network.nearestEdges(
+            to: Coordinate(x: 0.0005, y: 0.00001), radius: 50, count: 9,
+            heading: RoadNetwork.HeadingRange(heading: 85, tolerance: 30))
+        #expect(east.map(\.heading) == [90])
+        #expect(east.first?.side == .left)
+    }
+}
+
+/// Any digest: the name of a file is trusted.
+enum SHA256Zero {
+    static let digest = SHA256.digest([])
+}
