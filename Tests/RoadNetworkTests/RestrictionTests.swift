@@ -19,13 +19,18 @@ struct RestrictionTests {
             guard cost < best ?? .max else { return }
             if path.last == end { best = cost }
             guard path.count < most, let last = path.last else { return }
-            for turn in network.turns(fromArc: last) {
+            let turns = network.turns(fromArc: last)
+            // Where no choice is, turning costs nothing.
+            let isJunction = turns.count { !$0.flags.contains(.back) } > 1
+            for turn in turns {
                 let next = network.edge(ofArc: turn.target)
                 let longer = path + [next]
                 guard !forbidden.contains(where: { Array(longer.suffix($0.count)) == $0 }) else {
                     continue
                 }
-                let own: UInt32 = turn.flags.contains(.back) ? 20_000 : angleCost(turn.angle)
+                let own: UInt32 =
+                    turn.flags.contains(.back)
+                    ? 20_000 : isJunction ? angleCost(turn.angle) : 0
                 extend(longer, cost + Int(own) + Int(network.duration(of: next, mode: 0)))
             }
         }

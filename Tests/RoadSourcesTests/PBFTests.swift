@@ -94,10 +94,11 @@ struct PBFTests {
         }
     }
 
-    @Test(arguments: [
-        ([0, 1, 0, 1], "its header has 65537 bytes"), ([0, 0, 0, 2, 8], "the file is cut"),
-        ([], "the file has no header"), ([0, 0, 0, 1, 0], "a field has the number 0"),
-    ] as [([UInt8], String)])
+    @Test(
+        arguments: [
+            ([0, 1, 0, 1], "its header has 65537 bytes"), ([0, 0, 0, 2, 8], "the file is cut"),
+            ([], "the file has no header"), ([0, 0, 0, 1, 0], "a field has the number 0"),
+        ] as [([UInt8], String)])
     func `a damaged block is refused by its number`(bytes: [UInt8], message: String) throws {
         let target = NSTemporaryDirectory() + "/damaged-" + UUID().uuidString + ".osm.pbf"
         defer { try? FileManager.default.removeItem(atPath: target) }

@@ -4,7 +4,9 @@
 internal import CExpat
 
 /// Reads XML documents of any length piece by piece: elements with their attributes, as they begin
-/// and end. Text is passed over; entities of a document's own and files outside it are not read.
+/// and end.
+///
+/// Text is passed over; entities of a document's own and files outside it are not read.
 ///
 /// Memory is bounded by the largest element's attributes. Used from one thread.
 @safe

@@ -5,7 +5,9 @@ internal import CairnModel
 internal import RoadNetwork
 
 /// The roads of one or several extracts: first their ways and relations, then the nodes that these
-/// need. Of objects with one id that of the highest version counts.
+/// need.
+///
+/// Of objects with one id that of the highest version counts.
 struct ExtractRoads {
     private let profiles: [RoadProfile]
     private var rules: WayRules
@@ -236,7 +238,9 @@ struct ExtractRoads {
         var shares: [Int64: Double] = [:]
         for (_, relation) in relations.sorted(by: { $0.key < $1.key })
         where relation.tags["route"] == "ferry" {
-            guard let whole = relation.tags["duration"].flatMap(TagValues.duration) else { continue }
+            guard let whole = relation.tags["duration"].flatMap(TagValues.duration) else {
+                continue
+            }
             let members = Set(relation.members.filter { $0.kind == .way }.map(\.id))
                 .filter { lengths[$0] != nil }
             let total = members.sorted().reduce(0) { $0 + (lengths[$1] ?? 0) }

@@ -6,7 +6,9 @@ internal import Expat
 internal import Platform
 
 /// Extracts of OpenStreetMap in the XML form (wiki.openstreetmap.org/wiki/OSM_XML), read piece by
-/// piece. Objects may be in any order; deleted ones (`visible`, `action`) are passed over.
+/// piece.
+///
+/// Objects may be in any order; deleted ones (`visible`, `action`) are passed over.
 public enum OSMXMLFile {
     /// Most tags, nodes and members of one object.
     static let partLimit = 1 << 20
@@ -103,7 +105,8 @@ private final class PendingObjects {
             let kinds: [String: OSMRelation.Kind] = [
                 "node": .node, "way": .way, "relation": .relation,
             ]
-            guard let id = value("ref").flatMap({ Int64($0) }), let kind = kinds[value("type") ?? ""]
+            guard let id = value("ref").flatMap({ Int64($0) }),
+                let kind = kinds[value("type") ?? ""]
             else { return refuse("a member of a relation has no id or no known type") }
             members.append(OSMRelation.Member(kind: kind, id: id, role: value("role") ?? ""))
         default: return

@@ -261,8 +261,10 @@ struct PBFBlock {
         var (roleReader, kindReader) = (ProtobufReader(roles), ProtobufReader(kinds))
         for id in ids {
             let role = try text(try roleReader.varint(bytes), bytes)
-            guard let kind = OSMRelation.Kind(rawValue: UInt8(clamping: try kindReader.varint(bytes)))
-            else { throw ExtractDamage("a member of relation \(relation.id) is of no known kind") }
+            let number = UInt8(clamping: try kindReader.varint(bytes))
+            guard let kind = OSMRelation.Kind(rawValue: number) else {
+                throw ExtractDamage("a member of relation \(relation.id) is of no known kind")
+            }
             relation.members.append(OSMRelation.Member(kind: kind, id: id, role: role))
         }
         return relation

@@ -129,7 +129,11 @@ private struct BlobReader {
                     "it has \(byteCount) bytes; expected at most \(PBFFile.blockLimit)")
             }
             let blob: [UInt8]
-            do throws(Failure) { blob = try whole(Int(byteCount)) } catch { return try refuse(error) }
+            do throws(Failure) {
+                blob = try whole(Int(byteCount))
+            } catch {
+                return try refuse(error)
+            }
             let bytes = try blob.lend { bytes throws(ExtractDamage) in try Self.expanded(bytes) }
             return Blob(type: type, bytes: bytes)
         } catch {

@@ -37,7 +37,8 @@ enum TagValues {
         "at:rural": 100, "be:motorway": 120, "be:rural": 90, "ch:motorway": 120, "ch:rural": 80,
         "ch:trunk": 100, "de:living_street": 7, "de:motorway": .infinity, "de:rural": 100,
         "dk:rural": 80, "es:motorway": 120, "fr:rural": 80, "gb:motorway": 70 * 1.609344,
-        "hu:motorway": 130, "ie:motorway": 120, "ie:rural": 80, "it:motorway": 130, "nl:motorway": 100,
+        "hu:motorway": 130, "ie:motorway": 120, "ie:rural": 80, "it:motorway": 130,
+        "nl:motorway": 100,
         "nl:rural": 80, "no:rural": 80, "pl:motorway": 140, "pt:motorway": 120,
         "ro:trunk": 100, "ru:motorway": 110, "ru:rural": 90, "ru:urban": 60, "se:rural": 70,
         "ua:urban": 50, "us:urban": 25 * 1.609344,
@@ -46,7 +47,8 @@ enum TagValues {
     /// `DE:rural`, `rural`, `FR:zone30`.
     private static func zone(_ text: String) -> Double? {
         if let known = zones[text] { return known }
-        guard let colon = text.firstIndex(of: ":"), text.distance(from: text.startIndex, to: colon) == 2
+        guard let colon = text.firstIndex(of: ":"),
+            text.distance(from: text.startIndex, to: colon) == 2
         else { return nil }
         return zones[String(text[text.index(after: colon)...])]
     }

@@ -30,7 +30,9 @@ struct WayRules {
             "driving_side", "surface", "maxspeed:type", "source:maxspeed", "zone:maxspeed",
         ]
         func add(_ key: String) {
-            for ending in ["", ":forward", ":backward", ":conditional"] { keys.insert(key + ending) }
+            for ending in ["", ":forward", ":backward", ":conditional"] {
+                keys.insert(key + ending)
+            }
         }
         for profile in profiles {
             profile.access.keys.forEach(add)
@@ -52,7 +54,9 @@ struct WayRules {
     /// What the profiles make of a road's tags.
     mutating func use(_ tags: OSMTags) -> WayUse {
         let read = OSMTags(
-            tags.list.filter { keys.contains($0.key) }.sorted { ($0.key, $0.value) < ($1.key, $1.value) })
+            tags.list.filter { keys.contains($0.key) }.sorted {
+                ($0.key, $0.value) < ($1.key, $1.value)
+            })
         if let use = known[read] { return use }
         let use = decide(read)
         if known.count >= Self.memoryLimit { known.removeAll() }
@@ -88,7 +92,7 @@ struct WayRules {
                 isArea
                 ? "an area (area=yes), not a line"
                 : "no mode may use \(use.isFerry ? "route" : "highway")="
-                + "\(use.isFerry ? route : String(roadClass.prefix(40)))"
+                    + "\(use.isFerry ? route : String(roadClass.prefix(40)))"
         }
         return use
     }
@@ -96,7 +100,9 @@ struct WayRules {
     private static func flags(_ tags: OSMTags, _ roadClass: String, isFerry: Bool) -> RoadFlags {
         func isSet(_ key: String) -> Bool { tags[key].map { $0 != "no" } ?? false }
         var flags: RoadFlags = []
-        if ["roundabout", "circular"].contains(tags["junction"] ?? "") { flags.insert(.roundabout) }
+        if ["roundabout", "circular"].contains(tags["junction"] ?? "") {
+            flags.insert(.roundabout)
+        }
         if roadClass.hasSuffix("_link") { flags.insert(.ramp) }
         if isFerry { flags.insert(.ferry) }
         if isSet("toll") { flags.insert(.toll) }
