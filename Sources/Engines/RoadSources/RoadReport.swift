@@ -18,7 +18,7 @@ public struct RoadReport: Hashable, Sendable {
 
     /// Most examples that are kept.
     public static let exampleLimit = 100
-    /// Most reasons that are told apart.
+    /// Most different reasons.
     private static let reasonLimit = 500
 
     /// Number of objects left out.
