@@ -18,7 +18,8 @@ import Testing
     }
 
     private func ask(_ path: String, noneMatch: String = "") async -> GatewayResponse {
-        let parts = path.split(separator: "?", maxSplits: 1).map(String.init)
+        let parts = path.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+            .map(String.init)
         let request = GatewayRequest(
             path: Array("/arcgis/rest/services/City/VectorTileServer\(parts[0])".utf8),
             query: Array((parts.count > 1 ? parts[1] : "").utf8), noneMatch: noneMatch)

@@ -24,7 +24,7 @@ import Testing
         for parameter in kind.parameters where Int.random(in: 0..<oneIn, using: &random) == 0 {
             given[parameter.name] = texts.randomElement(using: &random)
         }
-        for read in ["map", "locator", "layer"]
+        for read in ["map", "locator", "layer", "levels"]
         where kind.parameters.contains(where: { $0.name == read }) {
             if Bool.random(using: &random) { given[read] = texts.randomElement(using: &random) }
         }
@@ -88,7 +88,7 @@ import Testing
         let blobs = try Site(openingOrCreating: files.path).blobs
         var random = SeededGenerator(seed: 0x7EAD)
         var plannedCount = 0
-        for _ in 0..<400 {
+        for _ in 0..<1_600 {
             let parameters = Self.parameters(kind, &random)
             let checked = JobKindDescription.services(kind.kind, parameters).services
             guard let planned = try Self.planned(kind, parameters, blobs) else { continue }

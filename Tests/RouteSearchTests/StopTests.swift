@@ -63,8 +63,10 @@ import Testing
                     for end in starts.indices { starts[end].cost = 0 }
                     let arrival = tour.legs[number - 1].end
                     #expect(
-                        arrival == leg.start || stops[number].allowsTurning
-                            && starts[arrival].place == starts[leg.start].place)
+                        arrival == leg.start
+                            || stops[number].allowsTurning
+                                && starts[arrival].place == starts[leg.start].place
+                    )
                 }
                 #expect(oracle.walk(leg, from: starts, to: stops[number + 1].ends) == leg.cost)
             }

@@ -112,7 +112,7 @@ import VectorTiles
         _ format: String
     ) throws {
         let (package, _, _) = try export(
-            .exportTiles, ["levels": "0-3", "format": format], times: 2)
+            .exportTiles, ["levels": "0-3", "format": format])
         let found = try tiles(package)
         let blank = try #require(
             TileAddress(level: 3, row: 0, column: 0).map { try drawn($0, DrawnLayers(.show)) })
@@ -128,7 +128,7 @@ import VectorTiles
                 }
             }
         }
-        #expect(count > 20 && found.count == count)
+        #expect(count > 8 && found.count == count)
         #expect(package.metadata.levels == 0...3 && package.metadata.encoding == .png)
         let provenance = Dictionary(
             package.metadata.provenance.map { ($0.name, $0.value) }, uniquingKeysWith: { $1 })
@@ -179,13 +179,14 @@ import VectorTiles
                 for feature in layer.features {
                     let values = Dictionary(
                         feature.attributes.map { ($0.name, $0.value) }, uniquingKeysWith: { $1 })
-                    if layer.name.contains("areas"), case .string(let name)? = values["name"] {
+                    if case .string(let name)? = values["name"] {
                         names.insert(name)
                     } else if let id = feature.id {
                         points.insert(id)
-                        let number = id - 1
-                        #expect(
-                            values["n"] == .uint64(number) || values["n"] == .int64(Int64(number)))
+                        guard case .uint64(let number)? = values["n"] else {
+                            Issue.record("\(values)")
+                            continue
+                        }
                         #expect((values["text"] == nil) == (number % 5 == 0))
                     }
                 }

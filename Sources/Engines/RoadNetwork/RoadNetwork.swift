@@ -7,12 +7,12 @@ internal import Platform
 /// An opened road network: a directed graph of edges between vertices, and the turns between edges.
 ///
 /// Immutable and thread-safe; mapped read-only, so processes share its pages. Costs that events
-/// change are not in it. Edges, vertices, links, arcs and turns are numbered from 0; numbers outside
-/// trap, so those that come from elsewhere are compared with the counts first.
+/// change are not in it. Edges, vertices, links, arcs and turns are numbered from 0; numbers
+/// outside trap, so those that come from elsewhere are compared with the counts first.
 ///
 /// - A *link* is a stretch of a way between two vertices; an *edge* is a link in one direction.
-/// - An *arc* is an edge, of the same number, or a copy of one that stands for having come along the
-///   beginning of a restricted sequence of edges. *Turns* lead from arc to arc: they are the
+/// - An *arc* is an edge, of the same number, or a copy of one that stands for having come along
+///   the beginning of a restricted sequence of edges. *Turns* lead from arc to arc: they are the
 ///   turn-expanded graph.
 public final class RoadNetwork: Sendable {
     /// The SHA-256 of the file.

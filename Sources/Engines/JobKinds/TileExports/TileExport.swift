@@ -9,7 +9,8 @@ internal import Platform
 internal import Site
 internal import TilePackages
 
-/// What the exports of tiles do alike: the plan of their runs, and the package of the chunks' tiles.
+/// What the exports of tiles do alike: the plan of their runs, and the package of the chunks'
+/// tiles.
 enum TileExport {
     /// The work order of the last chunk.
     struct PackageInput: Codable, Hashable, Sendable {

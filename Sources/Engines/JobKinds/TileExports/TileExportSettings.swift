@@ -20,8 +20,8 @@ public struct TileExportSettings: Sendable {
     /// The job's own sequence number; nothing later is read.
     let submitted: Int64
 
-    /// Reads them; throws `Failure` (`invalidParameter`) naming the one at fault, `tooLarge` for
-    /// more tiles than are allowed.
+    /// Reads them; throws `Failure` (`invalidParameter`) naming the one at fault; more tiles than
+    /// are allowed are a fault of the levels.
     public init(
         _ texts: ParameterTexts, formats: [TilePackageFormat], submitted: Int64
     ) throws(Failure) {

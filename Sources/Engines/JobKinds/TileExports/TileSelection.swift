@@ -14,8 +14,8 @@ public struct TileSelection: Hashable, Sendable {
     /// In EPSG:3857; nil for the whole world.
     public let area: Shape?
 
-    /// Selects them; throws `invalidParameter` for an area outside the world, `tooLarge` for more
-    /// than ``tileLimit`` tiles, with their number.
+    /// Selects them; throws `invalidParameter` for an area outside the world, and for more than
+    /// ``tileLimit`` tiles, with their number.
     public init(levels: [Int], area: Shape?) throws(Failure) {
         self.levels = levels
         self.area = area
@@ -25,7 +25,7 @@ public struct TileSelection: Hashable, Sendable {
         }
         guard tileCount <= Self.tileLimit else {
             throw Failure(
-                .tooLarge,
+                .invalidParameter,
                 "parameter 'levels': these are \(tileCount) tiles, expected at most "
                     + "\(Self.tileLimit)")
         }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-/// Sequences of edges that restrictions forbid, as one automaton over all of them (Aho and Corasick,
-/// 1975): an arc is an edge, or a copy of it that stands for having come along the beginning of a
-/// sequence.
+/// Sequences of edges that restrictions forbid, as one automaton over all of them (Aho and
+/// Corasick, 1975): an arc is an edge, or a copy of it that stands for having come along the
+/// beginning of a sequence.
 struct TurnPatterns {
     /// Beginnings of two or more edges, ascending; each is an arc behind those that are edges.
     private(set) var beginnings: [[UInt32]] = []

@@ -7,8 +7,8 @@ internal import SpatialIndex
 
 /// The packed Hilbert R-tree over pieces of links.
 ///
-/// The number of a leaf is its link in the upper 32 bits and the place of the piece's first point in
-/// the link in the lower ones.
+/// The number of a leaf is its link in the upper 32 bits and the place of the piece's first point
+/// in the link in the lower ones.
 struct SnapIndex: Sendable {
     let tree: PackedHilbertTree
 

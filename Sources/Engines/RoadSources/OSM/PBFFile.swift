@@ -24,8 +24,8 @@ public enum PBFFile {
     ///   - path: The file.
     ///   - visitor: Takes the objects.
     ///   - progress: Called for each block with the bytes read so far.
-    /// - Throws: `unreadable` with the path and the block for a damaged or cut file, a block that is
-    ///   not compressed by zlib, or a feature that this reader does not know; the errors of
+    /// - Throws: `unreadable` with the path and the block for a damaged or cut file, a block that
+    ///   is not compressed by zlib, or a feature that this reader does not know; the errors of
     ///   `visitor` and `progress`.
     public static func read<Visitor: OSMVisitor>(
         _ path: String, into visitor: inout Visitor,

@@ -15,7 +15,8 @@ public enum TilePackage {
 
     /// Begins a package; nothing is at `path` until it is finished, then all of it.
     ///
-    /// Throws `invalidParameter` for metadata that the format cannot keep, `noSpace` on a full disk.
+    /// Throws `invalidParameter` for metadata that the format cannot keep, `noSpace` on a full
+    /// disk.
     ///
     /// - Parameters:
     ///   - path: The file; one of that name is replaced. Its directory also takes what does not fit

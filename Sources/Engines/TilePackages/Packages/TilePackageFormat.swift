@@ -21,7 +21,8 @@ public enum TilePackageFormat: String, CaseIterable, Sendable {
     case gpkg
     /// Esri's tile package: a ZIP of compact cache V2 bundles.
     case tpkx
-    /// Esri's vector tile package: a ZIP of compact cache V2 bundles, style and service description.
+    /// Esri's vector tile package: a ZIP of compact cache V2 bundles, style and service
+    /// description.
     case vtpk
 
     /// The encodings that it holds.

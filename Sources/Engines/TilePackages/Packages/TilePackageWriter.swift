@@ -17,8 +17,8 @@ protocol TileSink: AnyObject {
 /// Writes a tile package; made by ``TilePackage/writer(_:at:_:)``.
 ///
 /// Equal metadata and equal tiles give equal bytes, with one build of zlib and SQLite. Memory stays
-/// below some 100 MiB for any number of tiles. A writer that is dropped before it is finished leaves
-/// nothing behind. Used from one thread.
+/// below some 100 MiB for any number of tiles. A writer that is dropped before it is finished
+/// leaves nothing behind. Used from one thread.
 public final class TilePackageWriter {
     /// The package's format.
     public let format: TilePackageFormat

@@ -9,9 +9,9 @@ internal import Geometry
 /// An update is an SQLite database, `application_id` `CTPU`, `user_version` 1. Its table `update`
 /// (name, value) has `base` and `target`, the identities of the tiles before and after
 /// (``TilePackageSummary/content``), `encoding`, and `metadata`, that of the target as JSON. Its
-/// table `tiles` (zoom_level, tile_column, tile_row, tile_data; rows from the top) has, in ascending
-/// order, each tile that is new or has other bytes, and with NULL each that is no more. Vector tiles
-/// are gzip.
+/// table `tiles` (zoom_level, tile_column, tile_row, tile_data; rows from the top) has, in
+/// ascending order, each tile that is new or has other bytes, and with NULL each that is no more.
+/// Vector tiles are gzip.
 ///
 /// An update belongs to tiles, not to a file: it applies to a package of any format with the tiles
 /// of its base.
@@ -45,8 +45,8 @@ public enum TilePackageUpdate {
     ///
     /// Throws `conflict` for an update of another base, `corrupt` for a damaged base or update;
     /// then nothing is at `path`. Tiles that have not changed are copied as they are; so where base
-    /// and update come of different builds of zlib, vector tiles may be compressed otherwise than in
-    /// an export anew, with the same content.
+    /// and update come of different builds of zlib, vector tiles may be compressed otherwise than
+    /// in an export anew, with the same content.
     @discardableResult
     public static func apply(
         _ update: String, to base: TilePackageReader, at path: String
