@@ -68,7 +68,8 @@ enum GeoPackageSchema {
                     + #"PARAMETER["false_easting",0],PARAMETER["false_northing",0],"#
                     + #"UNIT["metre",1,AUTHORITY["EPSG","9001"]],AXIS["Easting",EAST],"#
                     + #"AXIS["Northing",NORTH],EXTENSION["PROJ4","+proj=merc +a=6378137 "#
-                    + #"+b=6378137 +lat_ts=0 +lon_0=0 +x_0=0 +y_0=0 +k=1 +units=m +nadgrids=@null +wktext "#
+                    + #"+b=6378137 +lat_ts=0 +lon_0=0 +x_0=0 +y_0=0 +k=1 +units=m "#
+                    + #"+nadgrids=@null +wktext "#
                     + #"+no_defs"],AUTHORITY["EPSG","3857"]]"#
             ),
         ]
