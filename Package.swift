@@ -275,7 +275,8 @@ let tier5: [Target] = [
             "CairnClient", "CairnModel", "Codecs", "Dataset", "EsriForms", "EventLog",
             "Expression", "GDAL", "GEOS", "Geometry", "ICU", "JobKinds", "Jobs",
             "Locator", "LocatorSources", "MapState", "PROJ", "Platform", "Recording",
-            "Remote", "Replay", "Settings", "Site", "Tables", "Terminal", "WebMaps", arguments,
+            "Remote", "Replay", "Settings", "Site", "Tables", "Terminal", "TilePackages", "WebMaps",
+            arguments,
         ]),
 ]
 
