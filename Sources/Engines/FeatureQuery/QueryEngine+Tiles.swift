@@ -41,7 +41,7 @@ extension QueryEngine {
             geometry: .envelope(area.meetingWorld), spatialReference: .webMercator,
             relation: .envelopeIntersects)
         let run = try run(request, in: map, isCancelled)
-        let reader = TileFeatureReader(run.features.base.properties, run.layer.fields)
+        let reader = try TileFeatureReader(run.features.base.properties, run.layer.fields)
         var chains = FeatureChains()
         var features: [VectorTileFeature] = []
         var filter = try run.filter()
@@ -67,7 +67,8 @@ private struct TileFeatureReader {
     private let geometryType: GeometryType?
     private let project: (Coordinate) -> Coordinate
 
-    init(_ properties: LayerProperties, _ fields: [FieldDescription]) {
+    /// Throws where positions of the layer's reference cannot become those of EPSG:3857.
+    init(_ properties: LayerProperties, _ fields: [FieldDescription]) throws(Failure) {
         self.fields = fields
         geometryType = properties.geometryType
         let own = properties.spatialReference
@@ -76,10 +77,8 @@ private struct TileFeatureReader {
         } else if own.isEquivalent(to: .wgs84) {
             project = { Geometry.WebMercator.project($0) }
         } else {
-            let transform = try? CoordinateTransform(from: own, to: .webMercator)
-            project = { place in
-                (try? transform?.forward(place)) ?? Coordinate(x: .nan, y: .nan)
-            }
+            let transform = try CoordinateTransform(from: own, to: .webMercator)
+            project = { (try? transform.forward($0)) ?? Coordinate(x: .nan, y: .nan) }
         }
     }
 
