@@ -200,6 +200,12 @@ let tier4: [Target] = [
             "bicycle.json", "car.json", "foot.json", "line-columns.json", "plain.json",
             "truck.json",
         ], isHot: true),
+    library(
+        "Routing",
+        [
+            "CairnModel", "Codecs", "GEOS", "Geometry", "Platform", "RoadNetwork",
+            "RouteDirections", "RouteSearch",
+        ], isHot: true),
     library("WebMaps", ["CairnModel", "EsriForms", "Geometry", "MapState", "Platform"]),
     library("Jobs", ["CairnModel"]),
     library("TilePackages", ["CairnCore", "Codecs", "Geometry", "Platform", "SQLite"]),
@@ -256,7 +262,8 @@ let tier5: [Target] = [
         [
             "Bus", "CairnClient", "CairnModel", "Daemon", "Dataset", "FeatureQuery", "Identify",
             "Geometry", "JobKinds", "Locator", "MapState", "Platform", "Recording", "Remote",
-            "Rendering", "Site", "SiteAnswers", "VectorTiles", "Worker", logging, metrics,
+            "Rendering", "Routing", "Site", "SiteAnswers", "VectorTiles", "Worker", logging,
+            metrics,
         ]),
     library(
         "Gateway",
@@ -275,7 +282,8 @@ let tier5: [Target] = [
             "CairnClient", "CairnModel", "Codecs", "Dataset", "EsriForms", "EventLog",
             "Expression", "GDAL", "GEOS", "Geometry", "ICU", "JobKinds", "Jobs",
             "Locator", "LocatorSources", "MapState", "PROJ", "Platform", "Recording",
-            "Remote", "Replay", "Settings", "Site", "Tables", "Terminal", "TilePackages", "WebMaps",
+            "Remote", "Replay", "RoadNetwork", "RoadSources", "Routing", "Settings", "Site",
+            "Tables", "Terminal", "TilePackages", "WebMaps",
             arguments,
         ]),
 ]

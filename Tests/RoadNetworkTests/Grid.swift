@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
+import CairnModel
 import RoadNetwork
 
 /// Streets in a grid, 0.001° apart: node 100 × row + column, one way for each street; the way of row

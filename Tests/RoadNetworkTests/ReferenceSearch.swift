@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
+import CairnModel
 import RoadNetwork
 
 /// The cheapest route by Dijkstra's algorithm on the turns of a network, as slow and plain as

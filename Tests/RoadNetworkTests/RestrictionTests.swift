@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
+import CairnModel
 import RoadNetwork
 import TestKit
 import Testing

@@ -127,9 +127,13 @@ extension Setting {
     public static let workers = Setting(
         "CAIRN_WORKERS", "--workers", .whole(1...64), standard: "1",
         "How many workers of jobs 'cairn up' starts.")
+    /// How many routers run.
+    public static let routers = Setting(
+        "CAIRN_ROUTERS", "--routers", .whole(1...64), standard: "1",
+        "How many routers 'cairn up' starts.")
 
     /// Those that `cairn up` reads beside the gateway's port.
-    public static let up = [identifyWorkers, locators, workers]
+    public static let up = [identifyWorkers, locators, workers, routers]
 
     // MARK: Of the gateway
 

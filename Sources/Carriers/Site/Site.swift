@@ -13,7 +13,9 @@ internal import Platform
 /// site/ cairn.json · log.json · access.json · token.key · run/ · log/events.sqlite
 ///       datasets/<sha256>/layer.fgb
 ///       rasters/<sha256>/raster.json
-///       locators/<sha256>/locator.bin · blobs/<sha256> · uploads/<user>/<sha256> · jobs/<job>/
+///       locators/<sha256>/locator.bin
+///       networks/<sha256>/network.bin, topology.bin
+///       blobs/<sha256> · uploads/<user>/<sha256> · jobs/<job>/
 ///       snapshots/<state>/<incarnation>-<sequence>.snapshot
 /// ```
 /// A value: it holds names, not handles, and may be used on any thread and in any process.
@@ -76,6 +78,8 @@ public struct Site: Hashable, Sendable {
     public var access: AccessStore { AccessStore(directory: path) }
     /// The directory of locators.
     public var locatorsDirectory: String { path + "/locators" }
+    /// The directory of road networks.
+    public var networksDirectory: String { path + "/networks" }
     /// The directory of recorded requests, which exists once there is one.
     public var recordingsDirectory: String { path + "/recordings" }
     /// The directory of the audit, which exists once there is one.
@@ -140,8 +144,8 @@ public struct Site: Hashable, Sendable {
     /// users.
     private func makeDirectories() throws(Failure) {
         for directory in [
-            logDirectory, datasetsDirectory, rastersDirectory, locatorsDirectory, path + "/blobs",
-            jobsDirectory,
+            logDirectory, datasetsDirectory, rastersDirectory, locatorsDirectory,
+            networksDirectory, path + "/blobs", jobsDirectory,
         ] where !FileManager.default.fileExists(atPath: directory) {
             try Self.makeDirectory(directory)
         }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
+public import CairnModel
+
 /// The roads of a network before they are joined: nodes, ways through them, restrictions of turns.
 ///
 /// The order and numbering of its parts decide the bytes of the file, so a source hands them over

@@ -1,34 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
+public import CairnModel
 public import Geometry
 internal import Platform
 
 extension RoadNetwork {
-    /// A name of an edge that outlives rebuilds: its way, the number of its first segment in the
-    /// way, and its direction.
-    public struct EdgeName: Hashable, Sendable, Codable, Comparable {
-        /// The source's id of the way.
-        public var way: Int64
-        /// The number of the link's first segment in the way, counted along the way from 0.
-        public var segment: UInt32
-        /// Whether the edge runs against the way.
-        public var isBackward: Bool
-
-        /// Creates a name.
-        public init(way: Int64, segment: UInt32, isBackward: Bool) {
-            self.way = way
-            self.segment = segment
-            self.isBackward = isBackward
-        }
-
-        /// By way, segment, direction.
-        public static func < (left: EdgeName, right: EdgeName) -> Bool {
-            (left.way, left.segment, left.isBackward ? 1 : 0)
-                < (right.way, right.segment, right.isBackward ? 1 : 0)
-        }
-    }
-
     /// What a road is called, and its kind.
     public struct Traits: Hashable, Sendable {
         /// Its class, `primary`.
@@ -134,10 +111,10 @@ extension RoadNetwork {
     }
 
     /// The name of an edge that outlives rebuilds.
-    public func name(of edge: Int) -> EdgeName {
+    public func name(of edge: Int) -> RoadEdge {
         let (link, isBackward) = link(of: edge)
         return mapped.withBytes { bytes in
-            EdgeName(
+            RoadEdge(
                 way: file.way(link, bytes),
                 segment: UInt32(file.number(.linkSegments, link, bytes)),
                 isBackward: isBackward)
@@ -145,7 +122,7 @@ extension RoadNetwork {
     }
 
     /// The edge of a name; nil when this network has none.
-    public func edge(named name: EdgeName) -> Int? {
+    public func edge(named name: RoadEdge) -> Int? {
         let found = mapped.withBytes { bytes in
             let link = file.firstLink(from: name.way, name.segment, bytes)
             return link < linkCount && file.way(link, bytes) == name.way

@@ -2,6 +2,7 @@
 // Part of Cairn.
 
 public import CairnModel
+public import Geometry
 internal import Platform
 
 /// An opened road network: a directed graph of edges between vertices, and the turns between edges.
@@ -60,6 +61,13 @@ public final class RoadNetwork: Sendable {
     public var turnClassCount: Int { file.classCount }
     /// Number of restrictions.
     public var restrictionCount: Int { file.restrictionCount }
+
+    /// The rectangle of all vertices, longitude and latitude in degrees.
+    public var extent: Envelope {
+        var extent = Envelope.empty
+        for vertex in 0..<vertexCount { extent.extend(to: self.vertex(vertex).position) }
+        return extent
+    }
 
     /// The index of a mode by its name; nil when the network lacks it.
     public func mode(named name: String) -> Int? { modes.firstIndex { $0.name == name } }

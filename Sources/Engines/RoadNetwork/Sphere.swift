@@ -23,11 +23,11 @@ public enum Sphere {
     }
 
     /// Metres of a degree of latitude.
-    static let metersPerDegree = radius * .pi / 180
+    public static let metersPerDegree = radius * .pi / 180
 
     /// Metres of a degree of longitude at a latitude in degrees; at least 1 % of that at the
     /// equator.
-    static func metersPerDegreeEast(latitude: Double) -> Double {
+    public static func metersPerDegreeEast(latitude: Double) -> Double {
         metersPerDegree * max(0.01, cos(latitude * .pi / 180))
     }
 

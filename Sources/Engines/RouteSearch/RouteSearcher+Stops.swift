@@ -33,6 +33,9 @@ public struct RouteTour: Hashable, Sendable {
 public struct UnreachedStop: Error, Hashable {
     /// The first stop that cannot be reached from the one before, by any route to that one.
     public var stop: Int
+
+    /// States it.
+    public init(stop: Int) { self.stop = stop }
 }
 
 extension RouteSearcher {

@@ -68,7 +68,7 @@ public struct RouteWeights: Hashable, Sendable {
 
     /// The sum of two costs, neither above ``infinity``; no more than that.
     @inline(__always)
-    static func sum(_ first: UInt32, _ second: UInt32) -> UInt32 {
+    public static func sum(_ first: UInt32, _ second: UInt32) -> UInt32 {
         min(infinity, min(first, infinity) + min(second, infinity))
     }
 }

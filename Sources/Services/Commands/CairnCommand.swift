@@ -27,7 +27,8 @@ package struct CairnCommand: AsyncParsableCommand {
             MapCommands.self, CredentialCommands.self, UserCommands.self, AuditCommands.self,
             EraseCommand.self,
             IdentifyCommand.self, GeocodeCommand.self, SuggestCommand.self, ReverseCommand.self,
-            LocatorCommands.self, JobCommands.self, TilesCommands.self, LogCommands.self,
+            LocatorCommands.self, RouteCommand.self, TableCommand.self, NetworkCommands.self,
+            JobCommands.self, TilesCommands.self, LogCommands.self,
             WhyCommand.self, UndoCommand.self, SweepCommand.self, ReplayCommand.self,
             BackupCommand.self, RestoreCommand.self, DrillCommands.self, ViewCommand.self,
         ])

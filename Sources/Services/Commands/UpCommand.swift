@@ -278,11 +278,14 @@ struct PoolOptions: ParsableArguments {
     var identifyWorkers: Int?
     @Option(help: Self.help(.locator, unlessGiven: "1")) var locators: Int?
     @Option(help: Self.help(.work, unlessGiven: "1")) var workers: Int?
+    @Option(help: Self.help(.router, unlessGiven: "1")) var routers: Int?
 
     /// The given numbers.
     var counts: [WorkerPool: Int] {
-        [WorkerPool.identify: identifyWorkers, .locator: locators, .work: workers].compactMapValues(
-            \.self)
+        [
+            WorkerPool.identify: identifyWorkers, .locator: locators, .work: workers,
+            .router: routers,
+        ].compactMapValues(\.self)
     }
 
     /// The options as arguments.

@@ -32,7 +32,7 @@ package struct PoolProcess: Sendable {
     }
 
     /// The processes of all pools.
-    package static let all = [identify, locator, work]
+    package static let all = [identify, locator, work, router]
 
     /// The process of a pool; nil if it is missing in ``all``.
     package init?(of pool: WorkerPool) {

@@ -50,7 +50,7 @@ public struct GEOSError: Error, Hashable, Sendable {
         unsafe self.handle = handle
     }
 
-    private init(_ context: Context, _ handle: OpaquePointer) {
+    init(_ context: Context, _ handle: OpaquePointer) {
         self.context = context
         unsafe self.handle = handle
     }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
+internal import CairnModel
+
 /// Constants of the road network's file: a header of 64 bytes, a table of sections, the sections.
 ///
 /// Numbers are little-endian. The header is the magic, version (u32), number of sections (u32),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
+internal import CairnModel
 internal import RoadNetwork
 
 /// The rules of all profiles for nodes: barriers and signals.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-public import RoadNetwork
+public import CairnModel
+internal import RoadNetwork
 
 /// The rules by which a mode uses roads: which are open to it, in which directions, how fast.
 ///

@@ -13,6 +13,8 @@ public struct EncodedPolyline: Hashable, Sendable {
 
     /// Google's: five decimals.
     public static let five = EncodedPolyline(decimals: 5, factor: 1e5)
+    /// Seven decimals, those of road networks.
+    public static let seven = EncodedPolyline(decimals: 7, factor: 1e7)
     /// Six decimals.
     public static let six = EncodedPolyline(decimals: 6, factor: 1e6)
 

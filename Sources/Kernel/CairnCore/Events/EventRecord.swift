@@ -40,6 +40,11 @@ public struct StreamName: RawRepresentable, Hashable, Sendable, Codable, CustomS
         StreamName(trusted: "locator-" + name)
     }
 
+    /// `network-<name>`.
+    public static func network(_ name: String) -> StreamName {
+        StreamName(trusted: "network-" + name)
+    }
+
     /// `site-blobs`.
     public static let siteBlobs = StreamName(trusted: "site-blobs")
     /// Erasures of personal data: `site-erasures`.

@@ -30,6 +30,9 @@ public struct WorkerPool: RawRepresentable, Hashable, Sendable {
     /// Plans and products of jobs.
     public static let work = WorkerPool(3)
 
+    /// Road networks: routes, tables, reaches.
+    public static let router = WorkerPool(4)
+
     /// The program of every pool's processes.
     public static let program = "cairn-worker"
 }
@@ -67,6 +70,9 @@ extension WorkerPool {
         Settings(
             pool: .work, name: "work", work: "make the products of jobs", countOption: "workers",
             standardCount: { _ in 1 }, recordedName: nil),
+        Settings(
+            pool: .router, name: "router", work: "answer routes", countOption: "routers",
+            standardCount: { _ in 1 }, recordedName: "cairn-router"),
     ]
 
     /// Its line of the table.

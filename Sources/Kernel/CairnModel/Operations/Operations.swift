@@ -18,6 +18,8 @@ public enum Operations {
         Operation.legend.summary, Operation.query.summary, Operation.find.summary,
         Operation.workerHash.summary,
         Operation.geocode.summary, Operation.suggest.summary, Operation.reverse.summary,
+        Operation.route.summary, Operation.routeTable.summary, Operation.reach.summary,
+        Operation.nearestRoads.summary,
     ]
 }
 
@@ -211,5 +213,35 @@ extension Operation where Request == ReverseGeocodeRequest, Answer == ReverseGeo
             "reverse", at: .pool(.locator), request: .json, requestBound: OperationPlace.shortBound,
             answer: .fixed(encode: FixedLayout.encode, decode: FixedLayout.reverseAnswer),
             recordedForm: 1)
+    }
+}
+
+// MARK: Routers
+
+extension Operation where Request == RouteRequest, Answer == RouteAnswer {
+    /// Finds routes over stops.
+    public static var route: Self {
+        Self("route", at: .pool(.router), effort: .short, timeout: .seconds(15))
+    }
+}
+
+extension Operation where Request == RouteTableRequest, Answer == RouteTableAnswer {
+    /// Finds the costs between many places.
+    public static var routeTable: Self {
+        Self("routeTable", at: .pool(.router), effort: .long, timeout: .seconds(30))
+    }
+}
+
+extension Operation where Request == ReachRequest, Answer == ReachAnswer {
+    /// Finds what is reached within costs.
+    public static var reach: Self {
+        Self("reach", at: .pool(.router), effort: .long, timeout: .seconds(30))
+    }
+}
+
+extension Operation where Request == NearestRoadsRequest, Answer == NearestRoadsAnswer {
+    /// Finds the roads nearest to a place.
+    public static var nearestRoads: Self {
+        Self("nearestRoads", at: .pool(.router), requestBound: OperationPlace.shortBound)
     }
 }

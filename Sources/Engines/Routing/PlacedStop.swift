@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+internal import Geometry
+internal import RoadNetwork
+internal import RouteSearch
+
+/// A place on the roads where routes begin and end.
+struct PlacedStop: Sendable {
+    /// The nearest point of the roads, with each direction in which it can be passed.
+    var snaps: [RoadNetwork.Snap]
+    /// Where routes from here begin, with the roads to there.
+    var departures: [Portal]
+    /// Where routes to here end, with the roads from there.
+    var arrivals: [Portal]
+    /// Whether a route may turn back here.
+    var allowsTurning: Bool
+
+    /// An end of a search, and the way between it and the place over roads that are open to the
+    /// ends of a route only; empty where the place is on the end's edge.
+    struct Portal: Sendable {
+        var end: RouteEnd
+        var way: [TravelledPart]
+    }
+
+    /// Whether it is on a road that is open to the ends of a route only.
+    var isEnclosed: Bool { (departures + arrivals).contains { !$0.way.isEmpty } }
+}
+
+/// A part of an edge that is travelled.
+struct TravelledPart: Hashable, Sendable {
+    var arc: UInt32
+    /// Where on the edge it begins, 0…1.
+    var from: Double
+    /// Where it ends, from `from` to 1.
+    var to: Double
+}
+
+extension RoutableNetwork {
+    /// Most roads near a place that are looked at.
+    private static let candidateLimit = 400
+    /// Metres within which roads are equally near.
+    private static let equalDistance = 0.001
+    /// Most edges of an enclosed area that are looked at.
+    private static let enclosedLimit = 20_000
+
+    /// The nearest road of a place; and where others are asked for, the nearest road of each
+    /// further component, by distance.
+    ///
+    /// Throws `invalidParameter` for a location outside the world or a radius out of range.
+    func candidates(
+        _ place: RoutePlace, _ costs: RouteCosts, _ conditions: RoadConditions,
+        others: Bool = false
+    ) throws(Failure) -> [[RoadNetwork.Snap]] {
+        let heading = place.bearing.map {
+            RoadNetwork.HeadingRange(heading: $0, tolerance: place.bearingTolerance ?? 30)
+        }
+        let snaps = try roads.nearestEdges(
+            to: place.location, radius: place.radius ?? RoutePlace.usualRadius,
+            count: others ? Self.candidateLimit : 16, heading: heading
+        ) { edge in
+            cost(ofEdge: edge, costs, conditions) < RouteWeights.infinity
+        }
+        guard let nearest = snaps.first else { return [] }
+        let first = snaps.prefix { $0.distance <= nearest.distance + Self.equalDistance }
+        var found = [Array(first)]
+        guard others else { return found }
+        var seen = Set(first.map { roads.component(of: $0.edge, mode: costs.mode) })
+        for snap in snaps.dropFirst(first.count) {
+            guard seen.insert(roads.component(of: snap.edge, mode: costs.mode)).inserted else {
+                continue
+            }
+            let link = roads.link(of: snap.edge).link
+            found.append(snaps.filter { roads.link(of: $0.edge).link == link })
+        }
+        return found
+    }
+
+    /// Where routes begin and end for a place that was found at a road.
+    func placed(
+        _ place: RoutePlace, _ snaps: [RoadNetwork.Snap], number: Int, _ costs: RouteCosts,
+        _ conditions: RoadConditions
+    ) -> PlacedStop {
+        var stop = PlacedStop(
+            snaps: snaps, departures: [], arrivals: [],
+            allowsTurning: place.approach != .noUTurn && place.isWaypoint != true)
+        for snap in approaching(place, snaps) {
+            let length = Double(roads.length(of: snap.edge))
+            let fraction = length > 0 ? Double(snap.offset) / length : 0
+            if roads.access(of: snap.edge, mode: costs.mode) == .open {
+                let end = RouteEnd(UInt32(snap.edge), at: fraction, place: number)
+                stop.departures.append(PlacedStop.Portal(end: end, way: []))
+                for arc in arcs(of: snap.edge) {
+                    let end = RouteEnd(arc, at: fraction, place: number)
+                    stop.arrivals.append(PlacedStop.Portal(end: end, way: []))
+                }
+            } else {
+                let start = TravelledPart(arc: UInt32(snap.edge), from: fraction, to: 1)
+                stop.departures += exits(from: start, number, costs, conditions)
+                let last = TravelledPart(arc: UInt32(snap.edge), from: 0, to: fraction)
+                stop.arrivals += entrances(to: last, number, costs, conditions)
+            }
+        }
+        return stop
+    }
+
+    /// The directions in which a place may be reached; all where none has it on the wanted side.
+    private func approaching(
+        _ place: RoutePlace, _ snaps: [RoadNetwork.Snap]
+    ) -> [RoadNetwork.Snap] {
+        let side: RoadNetwork.Side
+        switch place.approach {
+        case .right: side = .right
+        case .left: side = .left
+        default: return snaps
+        }
+        let fitting = snaps.filter { $0.side == side || $0.side == .on }
+        return fitting.isEmpty ? snaps : fitting
+    }
+
+    private func share(_ cost: UInt32, _ part: TravelledPart) -> UInt32 {
+        UInt32((Double(cost) * (part.to - part.from)).rounded())
+    }
+
+    /// The open roads that an enclosed one leads out to.
+    private func exits(
+        from start: TravelledPart, _ number: Int, _ costs: RouteCosts, _ conditions: RoadConditions
+    ) -> [PlacedStop.Portal] {
+        var search = EnclosedSearch(
+            start.arc, cost: share(cost(start.arc, costs, conditions), start))
+        var portals: [PlacedStop.Portal] = []
+        while let (arc, cost) = search.next(), search.settledCount < Self.enclosedLimit {
+            for turn in Int(turnStarts[Int(arc)])..<Int(turnStarts[Int(arc) + 1]) {
+                let turning = self.cost(ofTurn: turn, from: Int(arc), costs, conditions)
+                let target = turnTargets[turn]
+                let own = self.cost(target, costs, conditions)
+                guard turning < RouteWeights.infinity, own < RouteWeights.infinity else { continue }
+                let there = RouteWeights.sum(cost, turning)
+                if isOpen(target, costs) {
+                    var way = search.way(to: arc)
+                    way[0].from = start.from
+                    portals.append(
+                        PlacedStop.Portal(
+                            end: RouteEnd(target, at: 0, cost: there, place: number), way: way))
+                } else {
+                    search.reach(target, from: arc, RouteWeights.sum(there, own))
+                }
+            }
+        }
+        return Self.cheapest(portals)
+    }
+
+    /// The open roads from which an enclosed one is reached.
+    private func entrances(
+        to last: TravelledPart, _ number: Int, _ costs: RouteCosts, _ conditions: RoadConditions
+    ) -> [PlacedStop.Portal] {
+        var portals: [PlacedStop.Portal] = []
+        for arc in arcs(of: Int(last.arc)) {
+            var search = EnclosedSearch(arc, cost: share(cost(arc, costs, conditions), last))
+            while let (arc, cost) = search.next(), search.settledCount < Self.enclosedLimit {
+                for (turn, source) in entries.into(Int(arc)) {
+                    let turning = self.cost(ofTurn: turn, from: source, costs, conditions)
+                    let own = self.cost(UInt32(source), costs, conditions)
+                    guard turning < RouteWeights.infinity, own < RouteWeights.infinity else {
+                        continue
+                    }
+                    let there = RouteWeights.sum(cost, turning)
+                    if isOpen(UInt32(source), costs) {
+                        var way = Array(search.way(to: arc).reversed())
+                        way[way.count - 1].to = last.to
+                        portals.append(
+                            PlacedStop.Portal(
+                                end: RouteEnd(UInt32(source), at: 1, cost: there, place: number),
+                                way: way))
+                    } else {
+                        search.reach(UInt32(source), from: arc, RouteWeights.sum(there, own))
+                    }
+                }
+            }
+        }
+        return Self.cheapest(portals)
+    }
+
+    /// The cheapest way to each open road, by road.
+    private static func cheapest(_ portals: [PlacedStop.Portal]) -> [PlacedStop.Portal] {
+        var best: [UInt32: PlacedStop.Portal] = [:]
+        for portal in portals where portal.end.cost < best[portal.end.edge]?.end.cost ?? .max {
+            best[portal.end.edge] = portal
+        }
+        return best.values.sorted { $0.end.edge < $1.end.edge }
+    }
+
+    /// The cheapest way between two places that stays on enclosed roads; nil for none.
+    func enclosedWay(
+        from start: RoadNetwork.Snap, to end: RoadNetwork.Snap, _ costs: RouteCosts,
+        _ conditions: RoadConditions
+    ) -> (way: [TravelledPart], cost: UInt32)? {
+        func part(_ snap: RoadNetwork.Snap) -> Double {
+            let length = Double(roads.length(of: snap.edge))
+            return length > 0 ? Double(snap.offset) / length : 0
+        }
+        let (first, last) = (part(start), part(end))
+        let own = cost(UInt32(start.edge), costs, conditions)
+        if start.edge == end.edge, first <= last {
+            let whole = TravelledPart(arc: UInt32(start.edge), from: first, to: last)
+            return ([whole], share(own, whole))
+        }
+        let rest = TravelledPart(arc: UInt32(start.edge), from: first, to: 1)
+        var search = EnclosedSearch(UInt32(start.edge), cost: share(own, rest))
+        let targets = Set(arcs(of: end.edge))
+        var best: (way: [TravelledPart], cost: UInt32)?
+        while let (arc, cost) = search.next(), search.settledCount < Self.enclosedLimit {
+            for turn in Int(turnStarts[Int(arc)])..<Int(turnStarts[Int(arc) + 1]) {
+                let turning = self.cost(ofTurn: turn, from: Int(arc), costs, conditions)
+                let target = turnTargets[turn]
+                let whole = self.cost(target, costs, conditions)
+                guard turning < RouteWeights.infinity, whole < RouteWeights.infinity,
+                    !isOpen(target, costs)
+                else { continue }
+                let there = RouteWeights.sum(cost, turning)
+                if targets.contains(target) {
+                    let piece = TravelledPart(arc: target, from: 0, to: last)
+                    let total = RouteWeights.sum(there, share(whole, piece))
+                    if total < best?.cost ?? RouteWeights.infinity {
+                        var way = search.way(to: arc)
+                        way[0].from = first
+                        best = (way + [piece], total)
+                    }
+                }
+                search.reach(target, from: arc, RouteWeights.sum(there, whole))
+            }
+        }
+        return best
+    }
+
+    private func cost(
+        _ arc: UInt32, _ costs: RouteCosts, _ conditions: RoadConditions
+    ) -> UInt32 { cost(ofEdge: Int(arcEdges[Int(arc)]), costs, conditions) }
+
+    private func isOpen(_ arc: UInt32, _ costs: RouteCosts) -> Bool {
+        roads.access(of: Int(arcEdges[Int(arc)]), mode: costs.mode) == .open
+    }
+}
+
+/// Dijkstra's search over enclosed arcs; the cost of an arc is that of its far end.
+private struct EnclosedSearch {
+    private var open: [(cost: UInt32, arc: UInt32)]
+    private var costs: [UInt32: UInt32]
+    private var before: [UInt32: UInt32] = [:]
+    private var settled: Set<UInt32> = []
+
+    var settledCount: Int { settled.count }
+
+    init(_ arc: UInt32, cost: UInt32) {
+        open = [(cost, arc)]
+        costs = [arc: cost]
+    }
+
+    /// The next arc by cost, then by number.
+    mutating func next() -> (arc: UInt32, cost: UInt32)? {
+        while let place = open.indices.min(by: {
+            (open[$0].cost, open[$0].arc) < (open[$1].cost, open[$1].arc)
+        }) {
+            let item = open[place]
+            open.swapAt(place, open.count - 1)
+            open.removeLast()
+            if settled.insert(item.arc).inserted { return (item.arc, item.cost) }
+        }
+        return nil
+    }
+
+    mutating func reach(_ arc: UInt32, from source: UInt32, _ cost: UInt32) {
+        guard cost < costs[arc] ?? RouteWeights.infinity else { return }
+        costs[arc] = cost
+        before[arc] = source
+        open.append((cost, arc))
+    }
+
+    /// The arcs from the first to one, whole.
+    func way(to arc: UInt32) -> [TravelledPart] {
+        var way: [TravelledPart] = []
+        var next: UInt32? = arc
+        while let arc = next {
+            way.append(TravelledPart(arc: arc, from: 0, to: 1))
+            next = before[arc]
+        }
+        return way.reversed()
+    }
+}

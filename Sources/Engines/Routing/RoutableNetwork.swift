@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+public import CairnModel
+internal import Codecs
+internal import Geometry
+internal import Platform
+public import RoadNetwork
+internal import RouteSearch
+internal import Synchronization
+
+/// A road network with what searches on it need: its file, the order of its edges, the tables that
+/// weights are made of.
+///
+/// Immutable but for caches; any thread may use it.
+public final class RoutableNetwork: Sendable {
+    /// The publication it was opened from.
+    public let published: NetworkPublished
+    /// The roads.
+    public let roads: RoadNetwork
+    let topology: RouteTopology
+    /// The edge of each arc.
+    let arcEdges: [UInt32]
+    /// Start of each arc's turns in ``turnTargets``, then the end.
+    let turnStarts: [UInt32]
+    let turnTargets: [UInt32]
+    /// The turns into each arc, by arc, with the arcs they come from.
+    let entries: TurnEntries
+    /// What each turn is.
+    let turnKinds: [TurnKind]
+    /// The copies of edges: of each edge that has some, its further arcs.
+    let copies: [UInt32: [UInt32]]
+    /// Whether whole millimetres of a route over all of it may exceed what a search can add up, so
+    /// that distances are searched in centimetres.
+    let usesCentimetres: Bool
+    let metrics = MetricShelf()
+    private let searchers = Mutex<[RouteSearcher]>([])
+
+    /// A turn back along the same road, where it is.
+    enum TurnKind: UInt8 {
+        case ahead, backAtDeadEnd, backAtIntersection, backElsewhere
+    }
+
+    /// Name of the file with the order of edges, beside the network's.
+    public static let topologyFile = "topology.bin"
+
+    /// Opens the files of a published network, and checks both.
+    ///
+    /// - Parameters:
+    ///   - published: The publication.
+    ///   - directory: The directory of all networks of the site.
+    /// - Throws: `Failure`: `notFound` for missing files, `corrupt` or `newerVersion` with the path
+    ///   for others than those that were published.
+    public init(_ published: NetworkPublished, in directory: String) throws(Failure) {
+        let folder = directory + "/" + published.network.rawValue
+        let roads = try RoadNetwork(
+            path: folder + "/" + NetworkBuilder.fileName, id: published.network)
+        let path = folder + "/" + Self.topologyFile
+        let file: MappedFile
+        do { file = try MappedFile(path: path) } catch {
+            throw Failure(error.isNotFound ? .notFound : .unreadable, error.description)
+        }
+        let topology = try RouteTopology(file, in: 0..<file.byteCount)
+        guard topology.edgeCount == roads.arcCount, topology.turnCount == roads.turnCount else {
+            throw Failure(.corrupt, "'\(path)' is the order of another network's edges")
+        }
+        self.published = published
+        self.roads = roads
+        self.topology = topology
+        let (arcEdges, starts, targets) = (
+            roads.arcEdges(), roads.turnStarts(), roads.turnTargets()
+        )
+        self.arcEdges = arcEdges
+        turnStarts = starts
+        turnTargets = targets
+        entries = TurnEntries(starts: starts, targets: targets)
+        var copies: [UInt32: [UInt32]] = [:]
+        for arc in roads.edgeCount..<roads.arcCount {
+            copies[arcEdges[arc], default: []].append(UInt32(arc))
+        }
+        self.copies = copies
+        turnKinds = Self.kinds(roads, starts)
+        // The longest way that is no detour is some multiple of the extent's diagonal.
+        let extent = published.extent
+        let degrees = max(extent.maxX - extent.minX, extent.maxY - extent.minY)
+        usesCentimetres = degrees > 3
+    }
+
+    private static func kinds(_ roads: RoadNetwork, _ starts: [UInt32]) -> [TurnKind] {
+        var kinds = [TurnKind](repeating: .ahead, count: roads.turnCount)
+        for arc in 0..<roads.arcCount {
+            for number in Int(starts[arc])..<Int(starts[arc + 1]) {
+                let flags = roads.turn(number).flags
+                guard flags.contains(.back) else { continue }
+                kinds[number] =
+                    flags.contains(.deadEnd)
+                    ? .backAtDeadEnd
+                    : starts[arc + 1] - starts[arc] > 2 ? .backAtIntersection : .backElsewhere
+            }
+        }
+        return kinds
+    }
+
+    /// The arcs of an edge: itself, and its copies.
+    func arcs(of edge: Int) -> [UInt32] { [UInt32(edge)] + (copies[UInt32(edge)] ?? []) }
+
+    /// Lends a searcher, which is given back after the search.
+    func search<Result>(
+        _ body: (inout RouteSearcher) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        var searcher = searchers.withLock { $0.popLast() } ?? RouteSearcher(topology)
+        defer { searchers.withLock { if $0.count < 8 { $0.append(searcher) } } }
+        return try body(&searcher)
+    }
+
+    /// Builds the file with the order of a network's edges; returns its SHA-256.
+    ///
+    /// Takes some 15 µs for each turn. Throws `Failure`: `tooLarge`, `noSpace`.
+    public static func writeTopology(
+        of roads: RoadNetwork, in directory: String
+    ) throws(Failure) -> ContentID {
+        let edges = roads.arcEdges()
+        let (tails, heads) = (roads.tails(), roads.heads())
+        let graph = try RoadGraph(
+            nodeCount: roads.vertexCount, tails: edges.map { tails[Int($0)] },
+            heads: edges.map { heads[Int($0)] }, turnStarts: roads.turnStarts(),
+            turnTargets: roads.turnTargets())
+        let bytes = try RouteTopology.build(graph)
+        do {
+            let folder = directory + "/" + roads.id.rawValue
+            var file = try StagedFile(inDirectory: folder)
+            try file.write(bytes)
+            let id = ContentID(file.digest)
+            try file.publish(as: folder + "/" + topologyFile, replacing: true)
+            return id
+        } catch { throw Failure(error.isNoSpace ? .noSpace : .unreadable, error.description) }
+    }
+}
+
+/// The turns of a network by the arc that they lead to.
+struct TurnEntries: Sendable {
+    private let starts: [UInt32]
+    private let turns: [UInt32]
+    private let sources: [UInt32]
+
+    init(starts turnStarts: [UInt32], targets: [UInt32]) {
+        let count = turnStarts.count - 1
+        var starts = [UInt32](repeating: 0, count: count + 1)
+        for target in targets { starts[Int(target) + 1] += 1 }
+        for arc in 0..<count { starts[arc + 1] += starts[arc] }
+        var places = starts
+        var turns = [UInt32](repeating: 0, count: targets.count)
+        var sources = turns
+        for arc in 0..<count {
+            for turn in Int(turnStarts[arc])..<Int(turnStarts[arc + 1]) {
+                let place = Int(places[Int(targets[turn])])
+                places[Int(targets[turn])] += 1
+                turns[place] = UInt32(turn)
+                sources[place] = UInt32(arc)
+            }
+        }
+        (self.starts, self.turns, self.sources) = (starts, turns, sources)
+    }
+
+    func into(_ arc: Int) -> [(turn: Int, source: Int)] {
+        (Int(starts[arc])..<Int(starts[arc + 1])).map { (Int(turns[$0]), Int(sources[$0])) }
+    }
+}

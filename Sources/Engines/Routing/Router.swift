@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+public import CairnModel
+internal import RoadNetwork
+internal import RouteSearch
+
+/// What is known of a network's roads at a moment.
+public struct RouteMoment: Sendable {
+    /// The changes that stand.
+    public var changes: [StandingRoadChange]
+    /// The sequence number up to which they are known.
+    public var sequence: Int64
+    /// Whether the log may have gone on unheard.
+    public var isStale: Bool
+    /// Whether they are those of the present, whose metrics are kept.
+    public var isPresent: Bool
+    /// The time of the request.
+    public var now: Timestamp
+
+    /// States it.
+    public init(
+        changes: [StandingRoadChange], sequence: Int64, isStale: Bool = false,
+        isPresent: Bool = true, now: Timestamp
+    ) {
+        self.changes = changes
+        self.sequence = sequence
+        self.isStale = isStale
+        self.isPresent = isPresent
+        self.now = now
+    }
+}
+
+/// Answers requests on one network at one moment.
+///
+/// A value for one request: answers are a function of the network's files, the moment and the
+/// request.
+public struct Router: Sendable {
+    let network: RoutableNetwork
+    let moment: RouteMoment
+    let costs: RouteCosts
+    let travelMode: NetworkMode.TravelMode
+    /// What changes of roads and barriers have made of the roads.
+    let conditions: RoadConditions
+    /// The changes alone.
+    let standing: RoadConditions
+    let barriers: [BarrierEffect]
+    let metric: RouteMetric
+    var context: RouteContext
+
+    /// A barrier with the edges it is about.
+    struct BarrierEffect: Sendable {
+        var barrier: RouteBarrier
+        var edges: [Int]
+    }
+
+    /// Prepares a request's terms.
+    ///
+    /// Throws `Failure`: `invalidParameter` for a travel mode that the network does not publish and
+    /// for barriers that cannot be understood.
+    public init(
+        _ network: RoutableNetwork, _ terms: RouteTerms, at moment: RouteMoment
+    ) throws(Failure) {
+        let (mode, travelMode) = try Self.travelMode(terms.travelMode, of: network.published)
+        let costs = RouteCosts(
+            mode: mode, minimises: travelMode.minimises, uTurns: terms.uTurns ?? .everywhere,
+            avoiding: Set(terms.avoiding ?? []))
+        let time = terms.departure ?? moment.now
+        let standing = network.conditions(moment.changes, mode: mode, at: time)
+        var conditions = standing
+        var barriers: [BarrierEffect] = []
+        var messages: [RouteMessage] = []
+        for (place, barrier) in (terms.barriers ?? []).enumerated() {
+            let edges = try network.edges(of: barrier, place, costs)
+            if edges.isEmpty {
+                let name = barrier.name ?? "\(place + 1)"
+                messages.append(
+                    RouteMessage(.idleBarrier, "Barrier \"\(name)\" touches no road."))
+            }
+            conditions.add(barrier.effect, on: edges)
+            barriers.append(BarrierEffect(barrier: barrier, edges: edges))
+        }
+        self.network = network
+        self.moment = moment
+        self.costs = costs
+        self.travelMode = travelMode
+        self.conditions = conditions
+        self.standing = standing
+        self.barriers = barriers
+        metric = try network.metrics.metric(
+            costs, conditions, isPresent: moment.isPresent && barriers.isEmpty, of: network)
+        context = RouteContext(
+            network: network.published.name, file: network.published.network,
+            sequence: moment.sequence, isStale: moment.isStale,
+            mode: network.roads.modes[mode].name, travelMode: travelMode, messages: messages)
+    }
+
+    private static func travelMode(
+        _ name: String?, of network: NetworkPublished
+    ) throws(Failure) -> (mode: Int, travelMode: NetworkMode.TravelMode) {
+        let all = network.travelModes
+        guard let name = name?.lowercased(), !name.isEmpty else {
+            guard let first = all.first else {
+                throw Failure(.corrupt, "network '\(network.name)' publishes no travel mode")
+            }
+            return first
+        }
+        let byName = all.first { $0.travelMode.name.lowercased() == name }
+        let byMode = all.first { network.modes[$0.mode].name.lowercased() == name }
+        guard let found = byName ?? byMode else {
+            throw Failure(
+                .invalidParameter,
+                "network '\(network.name)' has no travel mode '\(name.prefix(64))'; expected one "
+                    + "of " + all.map { "'\($0.travelMode.name)'" }.joined(separator: ", "))
+        }
+        return found
+    }
+
+    /// Seconds or metres of a whole cost.
+    func value(_ cost: UInt32) -> Double { Double(cost) / network.units(costs.minimises) }
+
+    /// A place as answers have it.
+    func located(_ snaps: [RoadNetwork.Snap]?, status: LocatedPlace.Status = .ok) -> LocatedPlace {
+        guard let snap = snaps?.first else { return LocatedPlace(status: .notLocated) }
+        var place = LocatedPlace(status: status)
+        place.position = snap.position
+        place.distance = snap.distance
+        let traits = network.roads.traits(of: snap.edge)
+        place.street = traits.name.isEmpty ? traits.ref : traits.name
+        place.edge = network.roads.name(of: snap.edge)
+        let length = Double(network.roads.length(of: snap.edge))
+        place.fraction = length > 0 ? Double(snap.offset) / length : 0
+        switch snap.side {
+        case .right: place.side = .right
+        case .left: place.side = .left
+        case .on: place.side = nil
+        }
+        return place
+    }
+
+    /// The roads nearest to a place.
+    public func nearest(_ request: NearestRoadsRequest) throws(Failure) -> NearestRoadsAnswer {
+        guard 1...100 ~= request.count else {
+            throw Failure(.invalidParameter, "\(request.count) roads: expected 1 to 100")
+        }
+        let place = request.place
+        let heading = place.bearing.map {
+            RoadNetwork.HeadingRange(heading: $0, tolerance: place.bearingTolerance ?? 30)
+        }
+        let snaps = try network.roads.nearestEdges(
+            to: place.location, radius: place.radius ?? RoutePlace.usualRadius,
+            count: 2 * request.count, heading: heading
+        ) { network.cost(ofEdge: $0, costs, conditions) < RouteWeights.infinity }
+        var links: Set<Int> = []
+        let roads = snaps.filter { links.insert(network.roads.link(of: $0.edge).link).inserted }
+        return NearestRoadsAnswer(
+            context: context, roads: roads.prefix(request.count).map { located([$0]) })
+    }
+}

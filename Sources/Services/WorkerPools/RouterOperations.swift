@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+package import CairnClient
+internal import CairnModel
+internal import FoundationEssentials
+package import MapState
+internal import Platform
+internal import Routing
+package import Worker
+
+/// The operations of a router: `route`, `routeTable`, `reach`, `nearestRoads`.
+///
+/// A request waits until the networks have reached its `minSequence`, or reads them as they were
+/// `at` a sequence number. Callable from any number of threads.
+package struct RouterOperations: Sendable {
+    private let follower: NetworkFollower
+    private let shelf: NetworkShelf
+
+    /// The longest wait for a sequence number.
+    private static let patience = Duration.seconds(5)
+
+    /// Answers from the networks of a shelf, with the changes of roads that a follower knows.
+    package init(follower: NetworkFollower, shelf: NetworkShelf) {
+        self.follower = follower
+        self.shelf = shelf
+    }
+
+    /// The handlers for a worker's host.
+    package func handlers() -> TaskHandlers {
+        var handlers = TaskHandlers()
+        handlers.on(.route) { request, context in
+            try router(request.terms, context).route(request)
+        }
+        handlers.on(.routeTable) { request, context in
+            try router(request.terms, context).table(request, isCancelled: { context.isCancelled })
+        }
+        handlers.on(.reach) { request, context in
+            try router(request.terms, context).reach(request, isCancelled: { context.isCancelled })
+        }
+        handlers.on(.nearestRoads) { request, context in
+            try router(request.terms, context).nearest(request)
+        }
+        return handlers
+    }
+
+    /// Opens the networks of the present and makes their usual metrics, so that the first request
+    /// does not wait for them.
+    package func warmUp(_ state: NetworksState) {
+        for name in state.names {
+            guard let network = state.network(named: name) else { continue }
+            _ = try? Router(
+                try shelf.network(network.published), RouteTerms(network: name),
+                at: moment(of: network, in: state, isPresent: true))
+        }
+    }
+
+    private func router(
+        _ terms: RouteTerms, _ context: OperationContext
+    ) throws(Failure) -> Router {
+        let state = try state(terms, context)
+        guard let network = state.network(named: terms.network) else {
+            if terms.at == nil, follower.isStale {
+                throw Failure(
+                    .logUnavailable,
+                    "the log is unreachable, and the part read so far has no network "
+                        + "'\(terms.network.prefix(64))'")
+            }
+            let when = terms.at.map { " at sequence number \($0)" } ?? ""
+            throw Failure(
+                .notFound,
+                "there is no network '\(terms.network.prefix(64))'\(when); 'cairn network build' "
+                    + "makes one")
+        }
+        return try Router(
+            try shelf.network(network.published), terms,
+            at: moment(of: network, in: state, isPresent: terms.at == nil))
+    }
+
+    private func moment(
+        of network: NetworksState.Network, in state: NetworksState, isPresent: Bool
+    ) -> RouteMoment {
+        RouteMoment(
+            changes: network.changes, sequence: state.sequence,
+            isStale: isPresent && follower.isStale, isPresent: isPresent,
+            now: Timestamp(microseconds: WallClock.microseconds()))
+    }
+
+    private func state(
+        _ terms: RouteTerms, _ context: OperationContext
+    ) throws(Failure) -> NetworksState {
+        let current = follower.current
+        guard terms.at != nil || (terms.minSequence ?? 0) > current.sequence else {
+            return current
+        }
+        let patience = min(
+            Self.patience,
+            context.deadline.map { ContinuousClock.now.duration(to: $0) } ?? Self.patience)
+        let mailbox = BlockingQueue<Result<NetworksState, Failure>>(capacity: 1)
+        Task { [follower] in
+            do throws(Failure) {
+                let least = max(terms.at ?? 0, terms.minSequence ?? 0)
+                var state = try await follower.snapshot(minSequence: least, timeout: patience)
+                if let at = terms.at { state = try await follower.history(at: at) }
+                _ = mailbox.tryPush(.success(state))
+            } catch {
+                _ = mailbox.tryPush(.failure(error))
+            }
+        }
+        guard let result = context.waiting({ mailbox.pop() }) else {
+            throw Failure(.internal, "the follower returned no networks")
+        }
+        return try result.get()
+    }
+}

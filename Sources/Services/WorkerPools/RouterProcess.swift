@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnClient
+internal import CairnModel
+internal import Daemon
+internal import Logging
+internal import MapState
+internal import Site
+internal import Worker
+
+extension PoolProcess {
+    /// Follows the published networks of a site and the changes of their roads, and serves the
+    /// router pool.
+    ///
+    /// It accepts no work before it has read the log up to its head at the start (or after ten
+    /// seconds without the log), and has opened the networks.
+    static let router = PoolProcess(.router) { daemon, start in
+        let log = try LogReader(bus: daemon.bus)
+        let follower = try NetworkFollower(
+            following: daemon.bus, log: log,
+            onFault: { if $0.code == .conflict { daemon.requestShutdown(because: $0) } },
+            // It must not go on answering from an outdated state.
+            onStop: { daemon.requestShutdown(because: $0) })
+        defer { follower.stop() }
+        daemon.showKnown({ follower.current.sequence }, isStale: { follower.isStale })
+        let operations = RouterOperations(
+            follower: follower, shelf: NetworkShelf(site: daemon.site))
+        do {
+            let state = try await daemon.untilShutdown {
+                let head = try await log.head().head
+                return try await follower.snapshot(minSequence: head, timeout: .seconds(10))
+            }
+            guard let state else { return }
+            operations.warmUp(state)
+        } catch {
+            daemon.logger.warning(
+                "accepting work before the log has been read", metadata: ["reason": "\(error)"])
+        }
+        try await WorkerProcess.run(
+            daemon, pool: .router, handlers: operations.handlers(),
+            slots: WorkerSlots(
+                taskCredit: 32, taskThreadCount: 2, longThreadCount: 1, chunkCount: 0),
+            alone: start.scratch)
+    }
+}
