@@ -411,7 +411,10 @@ let testTargets: [Target] = [
     tests("RouteDirectionsTests", ["RouteDirections", "CairnCore", "Geometry", "TestKit"]),
     tests(
         "RoadNetworkTests",
-        ["RoadNetwork", "RoadSources", "CairnModel", "Codecs", "Geometry", "TestKit"]),
+        [
+            "RoadNetwork", "RoadSources", "RouteDirections", "Routing", "CairnModel", "Codecs",
+            "Geometry", "TestKit",
+        ]),
     tests(
         "RoadSourcesTests",
         ["RoadNetwork", "RoadSources", "CairnModel", "TestKit"]),

@@ -14,7 +14,7 @@ internal import Platform
 ///       datasets/<sha256>/layer.fgb
 ///       rasters/<sha256>/raster.json
 ///       locators/<sha256>/locator.bin
-///       networks/<sha256>/network.bin, topology.bin
+///       networks/<sha256>/network.bin, topology-<sha256>.bin
 ///       blobs/<sha256> · uploads/<user>/<sha256> · jobs/<job>/
 ///       snapshots/<state>/<incarnation>-<sequence>.snapshot
 /// ```
@@ -78,7 +78,7 @@ public struct Site: Hashable, Sendable {
     public var access: AccessStore { AccessStore(directory: path) }
     /// The directory of locators.
     public var locatorsDirectory: String { path + "/locators" }
-    /// The directory of road networks.
+    /// The directory of road networks, which exists once there is one.
     public var networksDirectory: String { path + "/networks" }
     /// The directory of recorded requests, which exists once there is one.
     public var recordingsDirectory: String { path + "/recordings" }
@@ -144,8 +144,8 @@ public struct Site: Hashable, Sendable {
     /// users.
     private func makeDirectories() throws(Failure) {
         for directory in [
-            logDirectory, datasetsDirectory, rastersDirectory, locatorsDirectory,
-            networksDirectory, path + "/blobs", jobsDirectory,
+            logDirectory, datasetsDirectory, rastersDirectory, locatorsDirectory, path + "/blobs",
+            jobsDirectory,
         ] where !FileManager.default.fileExists(atPath: directory) {
             try Self.makeDirectory(directory)
         }

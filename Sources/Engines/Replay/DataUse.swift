@@ -7,7 +7,7 @@ internal import MapState
 
 /// Which maps and locators use which data of a site, now and in the past; folded from the log.
 public struct DataUse: Sendable {
-    /// A use of a dataset, a raster or a locator's file.
+    /// A use of a dataset, a raster, a locator's or a network's file.
     public struct Use: Hashable, Sendable {
         /// `layer 2 of map World`, `locator World`.
         public var holder: String
@@ -31,6 +31,7 @@ public struct DataUse: Sendable {
     private var maps = MapsState()
     private var current: [Holder: ContentID] = [:]
     private var locators: [String: ContentID] = [:]
+    private var networks: [String: ContentID] = [:]
 
     /// Before the first event.
     public init() {}
@@ -49,6 +50,15 @@ public struct DataUse: Sendable {
             if let old = locators[event.name] { end(old, holder, record) }
             locators[event.name] = event.locator
             begin(event.locator, holder, record)
+        case "network" where record.event.type == NetworkDeleted.eventType:
+            let name = try NetworkDeleted.decode(record.event).name
+            if let old = networks.removeValue(forKey: name) { end(old, "network \(name)", record) }
+        case "network" where record.event.type == NetworkPublished.eventType:
+            let event = try NetworkPublished.decode(record.event)
+            let holder = "network \(event.name)"
+            if let old = networks[event.name] { end(old, holder, record) }
+            networks[event.name] = event.network
+            begin(event.network, holder, record)
         default: break
         }
     }

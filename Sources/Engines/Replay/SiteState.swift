@@ -15,6 +15,8 @@ public struct SiteState: Sendable {
     public private(set) var maps = MapsState()
     /// The jobs.
     public private(set) var jobs = JobTable()
+    /// The road networks, which ``hash()`` does not cover; empty in a join of separate folds.
+    public private(set) var networks = NetworksState()
     /// Sequence number of the last folded event; 0 for the empty log.
     public private(set) var sequence: Int64 = 0
 
@@ -40,6 +42,7 @@ public struct SiteState: Sendable {
         guard record.globalPosition > sequence else { return }
         try maps.apply(record)
         try jobs.apply(record)
+        try networks.apply(record)
         sequence = record.globalPosition
     }
 

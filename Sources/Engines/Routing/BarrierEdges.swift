@@ -13,8 +13,8 @@ extension RoutableNetwork {
     /// The edges that a shape is about, ascending: the roads nearest to a point, both directions;
     /// the roads that a line crosses or an area touches.
     ///
-    /// Throws `Failure`: `invalidParameter` for a point outside the world, `tooLarge` for a shape of
-    /// more than ``RoadNetwork/RoadNetwork/shapeLimit`` positions.
+    /// Throws `Failure`: `invalidParameter` for a point outside the world, `tooLarge` for a shape
+    /// of more than ``RoadNetwork/RoadNetwork/shapeLimit`` positions.
     public func edges(touching shape: Shape) throws(Failure) -> [Int] {
         switch shape {
         case .point(let position): return try edges(nearest: [position])

@@ -41,8 +41,17 @@ public final class RoutableNetwork: Sendable {
         case ahead, backAtDeadEnd, backAtIntersection, backElsewhere
     }
 
-    /// Name of the file with the order of edges, beside the network's.
-    public static let topologyFile = "topology.bin"
+    /// The files of a published network in the directory of all networks: the roads, and the order
+    /// of edges.
+    public static func paths(of published: NetworkPublished, in directory: String) -> [String] {
+        let folder = directory + "/" + published.network.rawValue
+        return [
+            folder + "/" + NetworkBuilder.fileName,
+            folder + "/" + topologyFile(published.topology),
+        ]
+    }
+
+    private static func topologyFile(_ id: ContentID) -> String { "topology-\(id.rawValue).bin" }
 
     /// Opens the files of a published network, and checks both.
     ///
@@ -52,10 +61,9 @@ public final class RoutableNetwork: Sendable {
     /// - Throws: `Failure`: `notFound` for missing files, `corrupt` or `newerVersion` with the path
     ///   for others than those that were published.
     public init(_ published: NetworkPublished, in directory: String) throws(Failure) {
-        let folder = directory + "/" + published.network.rawValue
-        let roads = try RoadNetwork(
-            path: folder + "/" + NetworkBuilder.fileName, id: published.network)
-        let path = folder + "/" + Self.topologyFile
+        let paths = Self.paths(of: published, in: directory)
+        let roads = try RoadNetwork(path: paths[0], id: published.network)
+        let path = paths[1]
         let file: MappedFile
         do { file = try MappedFile(path: path) } catch {
             throw Failure(error.isNotFound ? .notFound : .unreadable, error.description)
@@ -131,7 +139,7 @@ public final class RoutableNetwork: Sendable {
             var file = try StagedFile(inDirectory: folder)
             try file.write(bytes)
             let id = ContentID(file.digest)
-            try file.publish(as: folder + "/" + topologyFile, replacing: true)
+            try file.publish(as: folder + "/" + topologyFile(id), replacing: false)
             return id
         } catch { throw Failure(error.isNoSpace ? .noSpace : .unreadable, error.description) }
     }

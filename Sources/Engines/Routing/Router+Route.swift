@@ -230,15 +230,28 @@ extension Router {
         var ways = paths.map { path in
             RouteWay(path, start.departures[path.start].way, end.arrivals[path.end].way)
         }
-        for from in start.snaps {
-            for to in end.snaps where isEnclosed(from) && isEnclosed(to) {
-                guard let direct = network.enclosedWay(from: from, to: to, costs, conditions),
-                    direct.cost < ways.first?.cost ?? RouteWeights.infinity
-                else { continue }
-                ways.insert(RouteWay(parts: direct.way, cost: direct.cost), at: 0)
-            }
+        if let direct = enclosedWay(from: start, to: end, conditions),
+            direct.cost < ways.first?.cost ?? RouteWeights.infinity
+        {
+            ways.insert(direct, at: 0)
         }
         return Array(ways.prefix(1 + alternatives))
+    }
+
+    /// The cheapest way between two stops that stays on enclosed roads; nil for none.
+    func enclosedWay(
+        from start: PlacedStop, to end: PlacedStop, _ conditions: RoadConditions
+    ) -> RouteWay? {
+        var best: RouteWay?
+        for from in start.snaps where isEnclosed(from) {
+            for to in end.snaps where isEnclosed(to) {
+                guard let direct = network.enclosedWay(from: from, to: to, costs, conditions),
+                    direct.cost < best?.cost ?? RouteWeights.infinity
+                else { continue }
+                best = RouteWay(parts: direct.way, cost: direct.cost)
+            }
+        }
+        return best
     }
 
     private func isEnclosed(_ snap: RoadNetwork.Snap) -> Bool {

@@ -45,6 +45,7 @@ extension Router {
                 values[row * columns + column] = table[row, column].map(value)
             }
         }
+        try addEnclosed(origins, destinations, &values)
         keepClosest(request, columns, &values)
         guard request.wantsBoth == true else {
             if costs.minimises == .time {
@@ -63,9 +64,16 @@ extension Router {
                     try searcher.route(
                         from: from.departures.map(\.end), to: to.arrivals.map(\.end), metric)
                 }
-                guard let way else { continue }
-                let parts = measured(
-                    RouteWay(way, from.departures[way.start].way, to.arrivals[way.end].way))
+                var whole = way.map {
+                    RouteWay($0, from.departures[$0.start].way, to.arrivals[$0.end].way)
+                }
+                if let direct = enclosedWay(from: from, to: to, conditions),
+                    direct.cost < whole?.cost ?? RouteWeights.infinity
+                {
+                    whole = direct
+                }
+                guard let whole else { continue }
+                let parts = measured(whole)
                 durations[row * columns + column] = Self.rounded(parts.map(\.duration))
                 lengths[row * columns + column] = Self.rounded(parts.map(\.length))
             }
@@ -73,6 +81,25 @@ extension Router {
         answer.durations = durations
         answer.lengths = lengths
         return answer
+    }
+
+    /// Lowers costs between places on the same enclosed roads.
+    private func addEnclosed(
+        _ origins: [PlacedStop?], _ destinations: [PlacedStop?], _ values: inout [Double?]
+    ) throws(Failure) {
+        let columns = destinations.count
+        for (row, from) in origins.enumerated() {
+            guard let from, from.isEnclosed else { continue }
+            for (column, to) in destinations.enumerated() {
+                guard let to, to.isEnclosed,
+                    let direct = enclosedWay(from: from, to: to, conditions)
+                else {
+                    continue
+                }
+                let cell = row * columns + column
+                values[cell] = min(values[cell] ?? .infinity, value(direct.cost))
+            }
+        }
     }
 
     private static func rounded(_ parts: [Double]) -> Double {

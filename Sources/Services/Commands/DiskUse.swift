@@ -12,6 +12,7 @@ struct DiskUse: Encodable {
     var datasets: Int64
     var rasters: Int64
     var locators: Int64
+    var networks: Int64
     /// Inputs, intermediate results and products of jobs.
     var blobs: Int64
     /// The ledger of uploads; the uploads themselves are blobs.
@@ -29,6 +30,7 @@ struct DiskUse: Encodable {
         datasets = Self.byteCount(below: site.datasetsDirectory)
         rasters = Self.byteCount(below: site.rastersDirectory)
         locators = Self.byteCount(below: site.locatorsDirectory)
+        networks = Self.byteCount(below: site.networksDirectory)
         blobs =
             Self.byteCount(below: site.path + "/blobs")
             + Self.byteCount(below: site.jobsDirectory)
@@ -45,8 +47,8 @@ struct DiskUse: Encodable {
         guard !output.isJSON else { return try output.record(self) }
         let parts = [
             ("log", log), ("datasets", datasets), ("rasters", rasters), ("locators", locators),
-            ("blobs", blobs), ("uploads", uploads), ("snapshots", snapshots),
-            ("recordings", recordings),
+            ("networks", networks), ("blobs", blobs), ("uploads", uploads),
+            ("snapshots", snapshots), ("recordings", recordings),
         ]
         let texts = parts.filter { $0.1 > 0 }.map { "\($0.0) \($0.1.byteText)" }
         try output.lines([

@@ -144,7 +144,7 @@ struct SweepCommand: SiteCommand {
         var entries: [Entry] = []
         for (kind, directory) in [
             ("dataset", site.datasetsDirectory), ("raster", site.rastersDirectory),
-            ("locator", site.locatorsDirectory),
+            ("locator", site.locatorsDirectory), ("network", site.networksDirectory),
         ] {
             for name in (try? files.contentsOfDirectory(atPath: directory))?.sorted() ?? [] {
                 guard let id = ContentID(rawValue: name) else { continue }

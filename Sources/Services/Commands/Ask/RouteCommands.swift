@@ -95,7 +95,7 @@ struct RouteOptions: ParsableArguments {
 
 extension Session {
     /// Prints, in text output, what an answer says besides its result.
-    fileprivate func note(_ context: RouteContext) throws {
+    func note(_ context: RouteContext) throws {
         guard !output.isJSON else { return }
         if context.isStale {
             try output.line("stale: the log was unreachable, roads may have changed")

@@ -15,8 +15,8 @@ struct BackupCommand: SiteCommand {
     static let configuration = CommandConfiguration(
         commandName: "backup", abstract: "Copy the whole site into a folder, up or down.",
         discussion: """
-            The log, its archives, datasets, rasters, locators, results and uploads of jobs, \
-            recordings, access rules with users, the key of tokens and the credentials for other \
+            The log, its archives, datasets, rasters, locators, networks, results and uploads of \
+            jobs, recordings, access rules with users, the key of tokens and the credentials for other \
             servers. A second backup into the same folder copies what is new, and replaces the \
             log when all else is there; one that is interrupted leaves the backup before it. The \
             folder is closed to other users: it holds secrets, unless --without-secrets leaves \

@@ -41,7 +41,9 @@ struct BackupManifest: Codable {
     static let fileName = "backup.json"
 
     /// The folders of a site whose files never change once written.
-    static let immutableFolders = ["log/archives", "datasets", "rasters", "locators", "blobs"]
+    static let immutableFolders = [
+        "log/archives", "datasets", "rasters", "locators", "networks", "blobs",
+    ]
 
     /// The files and folders of a site that change, and are copied anew each time.
     static let otherFiles = [

@@ -9,6 +9,7 @@ internal import FoundationEssentials
 internal import MapState
 internal import Platform
 internal import Replay
+internal import Routing
 internal import Site
 internal import Terminal
 
@@ -185,12 +186,13 @@ struct DrillRestore: AsyncParsableCommand {
             "the backup of \(manifest.madeAt.displayText) is whole: "
                 + "\(manifest.head) events lead to state \(manifest.stateHash.hash), "
                 + "\(manifest.files.count) files have their hashes, "
-                + "\(count) datasets, rasters and locators open")
+                + "\(count) datasets, rasters, locators and networks open")
     }
 
-    /// Opens all data that the present maps and locators need; returns how many.
+    /// Opens all data that the present maps, locators and networks need; returns how many.
     private static func open(_ site: Site) throws(Failure) -> Int {
-        let state = try SiteState(ofLog: site.logFile).maps
+        let all = try SiteState(ofLog: site.logFile)
+        let state = all.maps
         let shelf = DatasetCache(directory: site.datasetsDirectory)
         var count = 0
         for name in state.mapNames {
@@ -206,6 +208,13 @@ struct DrillRestore: AsyncParsableCommand {
         for name in state.locatorNames {
             guard let locator = state.locator(named: name) else { continue }
             try require(site.locatorPath(locator.locator))
+            count += 1
+        }
+        for name in all.networks.names {
+            guard let network = all.networks.network(named: name) else { continue }
+            for path in RoutableNetwork.paths(of: network.published, in: site.networksDirectory) {
+                try require(path)
+            }
             count += 1
         }
         return count

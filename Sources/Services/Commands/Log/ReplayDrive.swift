@@ -55,9 +55,11 @@ struct ReplayDrive {
             (source.site.datasetsDirectory, site.datasetsDirectory),
             (source.site.rastersDirectory, site.rastersDirectory),
             (source.site.locatorsDirectory, site.locatorsDirectory),
+            (source.site.networksDirectory, site.networksDirectory),
             (source.site.path + "/blobs", site.path + "/blobs"),
         ] {
             let names = (try? FileManager.default.contentsOfDirectory(atPath: old)) ?? []
+            if !names.isEmpty { try Site.makeDirectory(new) }
             for name in names where ContentID(rawValue: name) != nil {
                 let link = new + "/" + name
                 guard !FileManager.default.fileExists(atPath: link) else { continue }

@@ -8,8 +8,8 @@ internal import Routing
 internal import Site
 
 extension Session {
-    /// The road networks, past or present; throws `Failure` (`invalidParameter`) for a number beyond
-    /// the end of the log.
+    /// The road networks, past or present; throws `Failure` (`invalidParameter`) for a number
+    /// beyond the end of the log.
     func networks(at moment: AsOf? = nil) async throws -> NetworksState {
         let last = try await position(of: moment)
         var state = NetworksState()
