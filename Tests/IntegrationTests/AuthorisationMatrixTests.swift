@@ -129,6 +129,7 @@ private struct CanarySite {
                         "BatchIdentify",
                         [("input", places), ("map", "Shut"), ("layers", "all")]),
                     "BatchGeocode": try submit("BatchGeocode", [("input", addresses)]),
+                    "ExportTiles": try submit("ExportTiles", [("map", "Shut"), ("levels", "0")]),
                 ]
             )
         }

@@ -395,6 +395,9 @@ struct MatrixSubject: Sendable {
                 MatrixRequest("\(gpServer)/\($0)")
             }
         case "jobsSubmit": return submissions
+        case "tilesExport", "tilesEstimate":
+            return [mapServer, vectorTileServer].map { tiles(label, of: $0) }
+        case "tilesJob": return [mapServer, vectorTileServer].flatMap { tileJob($0) }
         case "jobsJob": return job
         case "ogc":
             return ["", "/conformance", "/api", "/tileMatrixSets"].map {
@@ -476,6 +479,35 @@ struct MatrixSubject: Sendable {
                 gpServer + "/Batch/submitJob", [("input", #"{"itemID":"\#(upload)"}"#, upload)],
                 isPost: true),
         ]
+    }
+
+    private func tiles(_ label: String, of server: String) -> MatrixRequest {
+        let area = #"{"rings":[[[0,0],[0,10],[10,0],[0,0]]],"spatialReference":{"wkid":4326}}"#
+        return MatrixRequest(
+            server + (label == "tilesExport" ? "/exportTiles" : "/estimateExportTilesSize"),
+            [
+                ("exportBy", "levelId", "scale"), ("levels", "0", "1"),
+                ("exportExtent", "0,0,9,9", "DEFAULT"), ("areaOfInterest", "", area),
+                ("polygon", "", area), ("tilePackage", "true", "false"),
+                ("format", "mbtiles", "pmtiles"), ("layers", "", "0,1,2,3"),
+                ("optimizeTilesForSize", "false", "true"), ("compressionQuality", "75", "1"),
+                ("tileSize", "", "256"), ("storageFormatType", "tpkx", "tpk"),
+                ("storageFormat", "", "tpk"), ("tileFormat", "png", "jpg"),
+                ("createItem", "false", "true"),
+                ("clientId", "", "0123456789abcdef0123456789abcde0"),
+            ], isPost: true, isBrief: true)
+    }
+
+    private func tileJob(_ server: String) -> [MatrixRequest] {
+        jobs.values.sorted().flatMap { id in
+            let own = "\(server)/jobs/\(id)"
+            return [
+                MatrixRequest(own, [("returnMessages", "true", "false")]),
+                MatrixRequest(own + "/results/out_service_url"), MatrixRequest(own + "/files"),
+                MatrixRequest(own + "/files/Open.tpkx"),
+                MatrixRequest(own + "/cancel", isPost: true),
+            ]
+        }
     }
 
     private var job: [MatrixRequest] {

@@ -3,6 +3,7 @@
 
 public import CairnModel
 public import Geometry
+internal import TilePackages
 
 /// The tiles of an export: those of some levels that touch an area.
 public struct TileSelection: Hashable, Sendable {
@@ -29,6 +30,18 @@ public struct TileSelection: Hashable, Sendable {
                 "parameter 'levels': these are \(tileCount) tiles, expected at most "
                     + "\(Self.tileLimit)")
         }
+    }
+
+    /// Those of an export of tiles with the given parameters; throws `invalidParameter`, naming the
+    /// one at fault, and `internal` for another kind of job.
+    public init(_ texts: ParameterTexts, of kind: JobKind) throws(Failure) {
+        let formats: [TilePackageFormat]
+        switch kind {
+        case .exportTiles: formats = ExportTiles.formats
+        case .exportVectorTiles: formats = ExportVectorTiles.formats
+        default: throw Failure(.internal, "\(kind.rawValue) is no export of tiles")
+        }
+        self = try TileExportSettings(texts, formats: formats, submitted: .max).selection
     }
 
     /// Number of tiles in the rectangles around the area, level by level.

@@ -67,6 +67,7 @@ struct Caller: Sendable {
             case .nothing, .filtered: true
             case .token: user != nil
             case .service(let service, let operation): may(operation, on: service)
+            case .mapJobs(let map): may(.query, on: .map(map)) && may(.jobs, on: .jobs)
             case .audit: grants?.contains { $0.operation == .audit } == true
             case .metrics: grants == nil || grants?.contains { $0.operation == .metrics } == true
             }

@@ -14,6 +14,8 @@ enum Requirement: Hashable, Sendable {
     case token
     /// An operation on a service.
     case service(ServiceName, AccessRules.Operation)
+    /// To read a map, and jobs.
+    case mapJobs(String)
     /// The metrics of the site's processes, on no service.
     case metrics
     /// The audit, on no service; never without access rules.
@@ -47,6 +49,8 @@ extension Requirement {
     /// The requirement of a route's resources, whatever service their path names.
     enum Rule: Hashable, Sendable {
         case nothing, filtered, token, metrics, audit, jobs
+        /// Jobs, and to read the map that was captured.
+        case mapJobs
         /// An operation on the map, or the locator, that was captured.
         case map(AccessRules.Operation), locator(AccessRules.Operation)
 
@@ -59,6 +63,7 @@ extension Requirement {
             case .metrics: "Requires the operation 'metrics'."
             case .audit: "Requires the operation 'audit', and a site with access rules."
             case .jobs: "Requires the operation 'jobs'."
+            case .mapJobs: "Requires the operation 'jobs', and 'query' on the map."
             case .map(let operation): "Requires the operation '\(operation)' on the map."
             case .locator(let operation): "Requires the operation '\(operation)' on the locator."
             }
@@ -72,6 +77,7 @@ extension Requirement {
             case .metrics: .metrics
             case .audit: .audit
             case .jobs: .service(.jobs, .jobs)
+            case .mapJobs: .mapJobs(captures.name)
             case .map(let operation): .service(.map(captures.name), operation)
             case .locator(let operation): .service(.locator(captures.name), operation)
             }

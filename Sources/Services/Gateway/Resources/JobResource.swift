@@ -229,7 +229,8 @@ enum JobResource {
         jobs.sorted { ($0.submittedAt, "\($0.id)") > ($1.submittedAt, "\($1.id)") }
     }
 
-    private static func name(_ job: JobDescription, _ json: inout JSONWriter) {
+    /// Writes the id and the status.
+    static func name(_ job: JobDescription, _ json: inout JSONWriter) {
         json.member("jobId", "\(job.id)")
         json.member("jobStatus", JobServerState(job.status).esriName)
     }
@@ -271,7 +272,7 @@ enum JobResource {
         return json.bytes
     }
 
-    private static func write(_ message: JobMessage, _ json: inout JSONWriter) {
+    static func write(_ message: JobMessage, _ json: inout JSONWriter) {
         json.object { json in
             json.member("type", message.severity.esriName)
             json.member("description", message.outsideText ?? message.text)
@@ -282,7 +283,7 @@ enum JobResource {
     }
 
     /// Under both names that clients read.
-    private static func progress(of job: JobDescription, _ json: inout JSONWriter) {
+    static func progress(of job: JobDescription, _ json: inout JSONWriter) {
         json.member("progress") { json in
             json.member("type", "default")
             json.member(

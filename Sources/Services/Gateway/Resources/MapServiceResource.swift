@@ -23,6 +23,8 @@ struct MapServiceResource {
     private let timeExtents: [LayerID: TimeExtent]
     /// Whether definition expressions and load errors are included.
     private let showsInside: Bool
+    /// Whether the caller may have tiles exported.
+    var exportsTiles = false
 
     /// Prepares the resources of a map; `timeInfo` is omitted for layers without an entry in
     /// `timeExtents`.
@@ -79,7 +81,7 @@ struct MapServiceResource {
             }
             json.member("capabilities", Self.capabilities)
             json.member("supportedQueryFormats", Self.queryFormats)
-            json.member("exportTilesAllowed", false)
+            json.tileExports(exportsTiles && map.spatialReference != nil)
             json.member("maxRecordCount", QueryRequest.recordBound)
             json.member("maxImageHeight", Self.imageSizeLimit)
             json.member("maxImageWidth", Self.imageSizeLimit)

@@ -272,6 +272,41 @@ enum Known {
         "f", ["json", "tilejson", "html"], "form of the answer")
     static let tileFormat = Parameter.choice("f", ["png"], default: "png", "form of the tile")
 
+    // MARK: Exports of tiles
+
+    static let exportBy = Parameter.choice(
+        "exportBy", TileOrder.LevelForm.allCases.map(\.rawValue), default: "levelId",
+        "what levels states")
+    static let tileLevels = Parameter.text(
+        "levels", default: "all", "numbers and ranges with commas, as 0-5,8")
+    static let exportExtent = Parameter.text(
+        "exportExtent", default: "the map's full extent",
+        "xmin,ymin,xmax,ymax in the map's reference, an envelope in Esri JSON, or DEFAULT")
+    static let areaOfInterest = Parameter.text(
+        "areaOfInterest",
+        "a polygon or an envelope in Esri JSON, also as the one feature of {\"features\":[…]}; "
+            + "used instead of exportExtent")
+    static let exportPolygon = Parameter.text("polygon", "the same as areaOfInterest")
+    static let tilePackage = Parameter.flag(
+        "tilePackage", "changes nothing: the product is always a package")
+    static let storageFormatType = Parameter.text(
+        "storageFormatType", default: "tpkx",
+        "of pictures: esriMapCacheStorageModeCompactV2 or tpkx; others are refused")
+    static let storageFormat = Parameter.text("storageFormat", "the same as storageFormatType")
+    static let packageFormat = Parameter.choice(
+        "format", ["tpkx", "vtpk", "mbtiles", "pmtiles", "gpkg"],
+        default: "tpkx, or vtpk of vector tiles", "format of the package; not Esri's")
+    static let pictureFormat = Parameter.choice(
+        "tileFormat", ["png", "jpg"], default: "png", "form of the pictures; not Esri's")
+    static let exportedLayers = Parameter.text(
+        "layers", default: "what is visible", "layer ids with commas; not Esri's")
+    static let optimizeTilesForSize = Parameter.flag("optimizeTilesForSize", "changes nothing")
+    static let compressionQuality = Parameter.number(
+        "compressionQuality", default: "75", "0 to 100; changes nothing")
+    static let exportedTileSize: Parameter<Int?> = .whole(
+        "tileSize", "pixels of a tile: 256, of vector tiles 512; others are refused")
+    static let createItem = Parameter.flag("createItem", "false: true is refused")
+
     // MARK: OGC API
 
     static let ogcFormat = Parameter.choice("f", ["json", "geojson", "html"], "form of the answer")

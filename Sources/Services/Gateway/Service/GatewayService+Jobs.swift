@@ -47,7 +47,7 @@ extension GatewayService {
     ///
     /// Inputs that the caller may not read are refused before anything about them is revealed, and
     /// nothing is revealed about the uploads of others.
-    private func submit(
+    func submit(
         _ task: JobKindDescription, _ parameters: Parameters, _ caller: Caller
     ) async throws(Failure) -> JobDescription {
         let backend = try jobsBackend()
@@ -267,7 +267,7 @@ extension GatewayService {
     }
 
     /// A file of a job; clients keep it and revalidate it, caches between them do not.
-    private static func file(
+    static func file(
         _ blob: BlobReference, _ name: String, _ job: JobDescription, _ backend: any GatewayJobs
     ) -> GatewayResponse {
         let file = GatewayFile(

@@ -296,7 +296,11 @@ struct GatewayService: Sendable {
     }
 
     func mapService(_ call: Call) async throws(Failure) -> GatewayResponse {
-        try await described(call, \.layers) { resource in resource.root() }
+        try await described(call, \.layers) { resource in
+            var resource = resource
+            resource.exportsTiles = exportsTiles(call.caller)
+            return resource.root()
+        }
     }
 
     func mapLayers(_ call: Call) async throws(Failure) -> GatewayResponse {

@@ -13,7 +13,8 @@ extension GatewayService {
     private func vectorService(_ call: Call) async throws(Failure) -> VectorTileService {
         let map = try await withShownExtents(try await tiledMap(call), call.parameters)
         return VectorTileService(
-            map: map, origin: call.request.origin, secret: Self.secret(call.parameters))
+            map: map, origin: call.request.origin, secret: Self.secret(call.parameters),
+            exportsTiles: exportsTiles(call.caller))
     }
 
     func vectorTileService(_ call: Call) async throws(Failure) -> GatewayResponse {

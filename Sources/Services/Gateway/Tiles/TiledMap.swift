@@ -28,8 +28,18 @@ struct TiledMap {
     /// Name of the map as a layer of its WMTS, as ArcGIS Server writes it: `Planning_Zones`.
     var layerID: String { name.rawValue.split(separator: "/").joined(separator: "_") }
 
+    /// The extent in EPSG:3857.
+    var extentInMeters: Envelope {
+        let low = WebMercator.project(Coordinate(x: extent.minX, y: extent.minY))
+        let high = WebMercator.project(Coordinate(x: extent.maxX, y: extent.maxY))
+        return Envelope(minX: low.x, minY: low.y, maxX: high.x, maxY: high.y)
+    }
+
     /// The URL of its map service, for a client of that origin.
-    func mapServer(_ origin: String?) -> String {
+    func mapServer(_ origin: String?) -> String { Self.mapServer(name, origin) }
+
+    /// The URL of a map's map service, for a client of that origin.
+    static func mapServer(_ name: MapName, _ origin: String?) -> String {
         let path = name.rawValue.split(separator: "/").map { Parameters.encode(String($0)) }
         return (origin ?? "") + "/arcgis/rest/services/" + path.joined(separator: "/")
             + "/MapServer"

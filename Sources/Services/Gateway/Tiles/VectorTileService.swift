@@ -18,11 +18,14 @@ struct VectorTileService {
     private let tiled: TiledMap
     private let origin: String?
     private let secret: String
+    /// Whether the caller may have tiles exported.
+    private let exportsTiles: Bool
 
     /// - Parameters:
     ///   - origin: The origin that a client asked; nil for relative addresses.
     ///   - secret: `?token=…` for URLs that clients follow by themselves; often empty.
-    init(map: MapDescription, origin: String?, secret: String) {
+    init(map: MapDescription, origin: String?, secret: String, exportsTiles: Bool) {
+        self.exportsTiles = exportsTiles
         self.map = map
         self.origin = origin
         self.secret = secret
@@ -37,14 +40,6 @@ struct VectorTileService {
         return server.dropLast("MapServer".count) + "VectorTileServer"
     }
 
-    /// The extent in EPSG:3857.
-    private var extent: Envelope {
-        let box = tiled.extent
-        let low = WebMercator.project(Coordinate(x: box.minX, y: box.minY))
-        let high = WebMercator.project(Coordinate(x: box.maxX, y: box.maxY))
-        return Envelope(minX: low.x, minY: low.y, maxX: high.x, maxY: high.y)
-    }
-
     /// The service's root, as ArcGIS clients read it.
     func root() -> [UInt8] {
         var json = JSONWriter()
@@ -56,9 +51,9 @@ struct VectorTileService {
             json.member("type", "indexedVector")
             json.member("defaultStyles", "resources/styles")
             json.member("tiles", array: ["tile/{z}/{y}/{x}.pbf"]) { $0.string($1) }
-            json.member("exportTilesAllowed", false)
+            json.tileExports(exportsTiles)
             for name in ["initialExtent", "fullExtent"] {
-                json.extent(name, extent, in: .webMercator)
+                json.extent(name, tiled.extentInMeters, in: .webMercator)
             }
             json.member("minScale", Self.scale(of: levels.lowerBound))
             json.member("maxScale", Self.scale(of: levels.upperBound))

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnClient
+internal import CairnModel
+internal import Geometry
+internal import JobKinds
+internal import Site
+
+// `exportTiles` and `estimateExportTilesSize` of a map's two tile services.
+extension GatewayService {
+    /// Whether the caller may have the tiles of maps exported.
+    func exportsTiles(_ caller: Caller) -> Bool {
+        backend.jobs != nil && caller.may(.jobs, on: .jobs)
+    }
+
+    private func order(_ call: Call, _ face: TileFace) async throws(Failure) -> TileOrder {
+        let name = try Self.mapName(call.captures.name)
+        let found = try await backend.map(
+            named: name, past: nil, minSequence: try call.parameters.minSequence())
+        guard let found else { throw Self.noMap(call.captures.name) }
+        // Of the map as it is now, also for an export of the past.
+        let map = try await withShownExtents(found, Parameters([:]))
+        let reference: SpatialReference =
+            face == .vectors ? .webMercator : map.spatialReference ?? .webMercator
+        return try TileOrder(
+            call.parameters, face, map: name, reference: reference,
+            fullExtent: TiledMap(map).extentInMeters)
+    }
+
+    // MARK: Exports
+
+    func exportTiles(_ call: Call, _ face: TileFace) async throws(Failure) -> GatewayResponse {
+        _ = try jobsBackend()
+        var texts = try await order(call, face).texts
+        texts[Known.clientId.name] = call.parameters[Known.clientId]
+        let job = try await submit(face.task, Parameters(texts), call.caller)
+        return GatewayResponse(body: JobResource.receipt(job), sequence: job.sequence)
+    }
+
+    /// The job of a path; one of another map or service, or hidden from the caller, counts as
+    /// missing.
+    private func tileJob(_ call: Call, _ face: TileFace) async throws(Failure) -> JobDescription {
+        let unknown = Failure(
+            .notFound,
+            "\(call.captures.name.prefix(80))/\(face.service) has no job "
+                + "'\(call.captures.job.prefix(80))'")
+        guard let id = JobID(call.captures.job) else { throw unknown }
+        let job: JobDescription
+        do throws(Failure) { job = try await jobsBackend().job(id) } catch {
+            throw error.code == .notFound ? unknown : error
+        }
+        guard job.kind == face.task.kind, job.parameters["map"] == call.captures.name,
+            call.caller.maySee(job, holdsID: true)
+        else { throw unknown }
+        return job
+    }
+
+    private static func estimate(_ call: Call) -> TileEstimate? {
+        TileEstimate(id: call.captures.job)
+    }
+
+    func tileJobStatus(_ call: Call, _ face: TileFace) async throws(Failure) -> GatewayResponse {
+        let returnsMessages = try call.parameters.flag(Known.returnMessages)
+        if let estimate = Self.estimate(call) {
+            return GatewayResponse(
+                body: TileJobResource.job(estimate, returnsMessages: returnsMessages))
+        }
+        let job = try await tileJob(call, face)
+        return GatewayResponse(
+            body: TileJobResource.job(job, returnsMessages: returnsMessages),
+            sequence: job.sequence)
+    }
+
+    func cancelTileJob(_ call: Call, _ face: TileFace) async throws(Failure) -> GatewayResponse {
+        // An estimate has ended.
+        if let estimate = Self.estimate(call) {
+            return GatewayResponse(body: TileJobResource.receipt(estimate))
+        }
+        let job = try await tileJob(call, face)
+        let cancelled =
+            job.status.isTerminal
+            ? job : try await jobsBackend().cancel(job.id, actor: call.caller.actor)
+        return GatewayResponse(
+            body: JobResource.receipt(cancelled), sequence: cancelled.sequence)
+    }
+
+    func tileJobResult(_ call: Call, _ face: TileFace) async throws(Failure) -> GatewayResponse {
+        let name = call.captures.text
+        guard name.isEqualIgnoringCase(TileJobResource.result) else {
+            throw Failure(
+                .notFound,
+                "job \(call.captures.job.prefix(80)) has no result '\(name.prefix(80))'")
+        }
+        if let estimate = Self.estimate(call) {
+            return GatewayResponse(body: TileJobResource.result(estimate))
+        }
+        let job = try await tileJob(call, face)
+        _ = try Self.product(of: job)
+        return GatewayResponse(
+            body: TileJobResource.result(try Self.folder(of: job, call, face)),
+            sequence: job.sequence)
+    }
+
+    /// Throws `conflict` while there is none.
+    private static func product(of job: JobDescription) throws(Failure) -> BlobReference {
+        try JobResource.product(JobResource.output, of: job)
+    }
+
+    /// URL of the list of a job's files.
+    private static func folder(
+        of job: JobDescription, _ call: Call, _ face: TileFace
+    ) throws(Failure) -> String {
+        (call.request.origin ?? "") + face.path(of: try mapName(call.captures.name))
+            + "/jobs/\(job.id)/files"
+    }
+
+    func tileJobFiles(_ call: Call, _ face: TileFace) async throws(Failure) -> GatewayResponse {
+        let job = try await tileJob(call, face)
+        let product = try Self.product(of: job)
+        let name = TileJobResource.fileName(of: try Self.mapName(call.captures.name), product)
+        return GatewayResponse(
+            body: TileJobResource.files(
+                product, name, at: try Self.folder(of: job, call, face)),
+            sequence: job.sequence)
+    }
+
+    func tileJobFile(_ call: Call, _ face: TileFace) async throws(Failure) -> GatewayResponse {
+        let job = try await tileJob(call, face)
+        let product = try Self.product(of: job)
+        let map = try Self.mapName(call.captures.name)
+        guard call.captures.text == TileJobResource.fileName(of: map, product) else {
+            throw Failure(
+                .notFound, "job \(job.id) has no file '\(call.captures.text.prefix(80))'")
+        }
+        return Self.file(
+            product, TileJobResource.baseName(of: map), job, try jobsBackend())
+    }
+
+    // MARK: Estimates
+
+    /// The number of packages whose tiles are measured, the newest.
+    private static let measuredCount = 16
+
+    func estimateTiles(_ call: Call, _ face: TileFace) async throws(Failure) -> GatewayResponse {
+        let texts = try await order(call, face).texts
+        let asked = try ParameterTexts(texts, of: face.task)
+        try call.caller.check(reading: [], pasts: face.task.pasts(asked))
+        let all = try await jobsBackend().jobs()
+        let estimate = try await OwnThread.run("estimate") { () throws(Failure) in
+            let tileCount = try TileSelection(asked, of: face.task.kind).touchedTileCount()
+            let measured = Self.bytesPerTile(asked, face, all)
+            return TileEstimate(
+                tileCount: tileCount,
+                bytesPerTile: measured ?? TileEstimate.usualByteCount(face, asked.texts),
+                basis: measured == nil ? .usual : .products)
+        }.get()
+        return GatewayResponse(body: TileJobResource.receipt(estimate))
+    }
+
+    /// Of the newest packages of the map in that format; nil where there are none.
+    ///
+    /// Those of the past are left out, which the caller may not be allowed to see.
+    private static func bytesPerTile(
+        _ asked: ParameterTexts, _ face: TileFace, _ jobs: [JobDescription]
+    ) -> Double? {
+        var (tiles, bytes) = (0, 0.0)
+        let alike = jobs.filter { job in
+            job.kind == face.task.kind && job.result != nil && job.parameters["at"] == nil
+                && ["map", "format", "tileFormat"].allSatisfy {
+                    job.parameters[$0] == asked.texts[$0]
+                }
+        }.sorted { $0.sequence > $1.sequence }
+        for job in alike.prefix(measuredCount) {
+            guard let texts = try? ParameterTexts(job.parameters, of: face.task),
+                let count = try? TileSelection(texts, of: job.kind).touchedTileCount(),
+                let product = job.result
+            else { continue }
+            tiles += count
+            bytes += Double(product.byteCount)
+        }
+        return tiles == 0 ? nil : bytes / Double(tiles)
+    }
+}
