@@ -184,12 +184,13 @@ final class SimulatedSite: GatewayBackend {
         }
     }
 
-    /// Its address as bytes; empty for level 5.
+    /// Its address as bytes; empty for level 5, and a hundred times for level 6.
     private func vectorTile(_ request: VectorTileRequest) throws(Failure) -> VectorTileAnswer {
         inner.withLock { $0.exportCount += 1 }
         let tile = try request.tile()
         let text = tile.level == 5 ? "" : "\(tile.level)/\(tile.row)/\(tile.column)"
-        return VectorTileAnswer(sequence: 7, isStale: false, bytes: Array(text.utf8))
+        let bytes = String(repeating: text, count: tile.level == 6 ? 100 : 1).utf8
+        return VectorTileAnswer(sequence: 7, isStale: false, bytes: Array(bytes))
     }
 
     func export(

@@ -362,6 +362,12 @@ private let mapServer = "/arcgis/rest/services/City/MapServer"
         ("/ogc/City/map/tiles/WebMercatorQuad/1/-1/0", 404),
         ("/ogc/City/map/tiles/WebMercatorQuad/a/0/0", 404),
         ("/ogc/City/map/tiles/WorldCRS84Quad/0/0/0", 404),
+        ("/ogc/City/vector/tiles/WebMercatorQuad/24/0/0", 404),
+        ("/ogc/City/vector/tiles/WebMercatorQuad/1/2/0", 404),
+        ("/ogc/City/vector/tiles/WebMercatorQuad/0/0/0?f=png", 400),
+        ("/ogc/City/vector/tiles/WebMercatorQuad/0/0/0?at=3", 400),
+        ("/ogc/Mars/vector/tiles", 404), ("/ogc/vector/tiles?at=3", 400),
+        ("/ogc/City/vector/tiles/WorldCRS84Quad/0/0/0", 404),
         ("/ogc/City/tiles", 404), ("/ogc/Mars/map/tiles", 404), ("/ogc/Mars", 404),
         ("/ogc/tileMatrixSets/WorldCRS84Quad", 404),
         ("/ogc/City/map/tiles/WebMercatorQuad/0/0/0?f=jpg", 400),
@@ -380,12 +386,72 @@ private let mapServer = "/arcgis/rest/services/City/MapServer"
         #expect(asked.drawingCount == 0)
     }
 
-    @Test func `no class of vector tiles is announced while there are none`() async throws {
+    @Test func `the classes of pictures and of vector tiles are announced`() async throws {
         let classes = try #require(try await Asked().json("/ogc/conformance")["conformsTo"])
             .elements.compactMap(\.text)
         #expect(classes.contains("http://www.opengis.net/spec/ogcapi-tiles-1/1.0/conf/core"))
         #expect(classes.contains("http://www.opengis.net/spec/ogcapi-tiles-1/1.0/conf/png"))
-        #expect(!classes.contains { $0.hasSuffix("/mvt") })
+        #expect(classes.contains("http://www.opengis.net/spec/ogcapi-tiles-1/1.0/conf/mvt"))
+    }
+
+    @Test func `a client finds the vector tiles from the landing page, and what is in them`()
+        async throws
+    {
+        let asked = try Asked()
+        func follow(_ json: RelaxedValue, _ relation: String) async throws -> RelaxedValue {
+            let url = try #require(json.links(relation).first?["href"]?.text)
+            return try await asked.json(String(url.trimmingPrefix("http://h:1")))
+        }
+        let landing = try await asked.json("/ogc")
+        let list = try await follow(landing, Self.relation + "tilesets-vector")
+        #expect(list.links("self").first?["href"]?.text == "http://h:1/ogc/vector/tiles")
+        let entry = try #require(list["tilesets"]?.elements.first)
+        #expect(list["tilesets"]?.elements.count == 1 && entry["dataType"] == .string("vector"))
+        let tileset = try await follow(entry, "self")
+        #expect(tileset["dataType"] == .string("vector"))
+        let scheme = try await follow(tileset, Self.relation + "tiling-scheme")
+        #expect(scheme["uri"] == tileset["tileMatrixSetURI"])
+        // Those of the service, by their names.
+        let service = try await asked.json(
+            "/arcgis/rest/services/City/VectorTileServer/tilejson.json")
+        let layers = try #require(tileset["layers"]?.elements)
+        #expect(
+            layers.compactMap { $0["id"]?.text }
+                == service["vector_layers"]?.elements.compactMap { $0["id"]?.text })
+        #expect(!layers.isEmpty)
+        for layer in layers {
+            #expect(layer["dataType"] == .string("vector"))
+            #expect(layer["geometryDimension"]?.number != nil)
+            let properties = try #require(layer["propertiesSchema"]?["properties"])
+            #expect(properties["POP"]?["type"] == .string("number"))
+            #expect(properties["NAME"]?["type"] == .string("string"))
+            #expect(properties["OBJECTID"] == nil)
+        }
+        let template = try #require(tileset.links("item").first)
+        #expect(template["type"] == .string("application/vnd.mapbox-vector-tile"))
+        let href = try #require(template["href"]?.text)
+        let url = href.replacing("{tileMatrix}", with: "3").replacing("{tileRow}", with: "2")
+            .replacing("{tileCol}", with: "5")
+        let own = await asked.get("/arcgis/rest/services/City/VectorTileServer/tile/3/2/5.pbf")
+        for query in ["", "?f=mvt", "?f=MVT"] {
+            let tile = await asked.get(String(url.trimmingPrefix("http://h:1")) + query)
+            #expect(tile.status == 200 && tile.body == own.body)
+            #expect(tile.contentType == "application/vnd.mapbox-vector-tile")
+            #expect(tile.headers == own.headers)
+        }
+        // All the same tile, made once.
+        #expect(asked.drawingCount == 1)
+        let document = try await asked.json(
+            "/ogc/City/vector/tiles/WebMercatorQuad?f=tilejson")
+        #expect(document["vector_layers"]?.elements.count == layers.count)
+        #expect(
+            document["tiles"]?.elements.first?.text
+                == "http://h:1/ogc/City/vector/tiles/WebMercatorQuad/{z}/{y}/{x}")
+    }
+
+    @Test func `a vector tile without features has no content`() async throws {
+        let asked = try Asked()
+        #expect(await asked.get("/ogc/City/vector/tiles/WebMercatorQuad/5/2/5").status == 204)
     }
 
     @Test func `a browser gets a tile as a picture, and what describes it as a page`()

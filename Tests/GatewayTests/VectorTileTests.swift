@@ -2,6 +2,7 @@
 // Part of Cairn.
 
 import CairnModel
+import Codecs
 import Platform
 import Synchronization
 import Testing
@@ -17,12 +18,15 @@ import Testing
         service = GatewayService(backend: site)
     }
 
-    private func ask(_ path: String, noneMatch: String = "") async -> GatewayResponse {
+    private func ask(
+        _ path: String, noneMatch: String = "", encoding: String = "", range: String = ""
+    ) async -> GatewayResponse {
         let parts = path.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
             .map(String.init)
         let request = GatewayRequest(
             path: Array("/arcgis/rest/services/City/VectorTileServer\(parts[0])".utf8),
-            query: Array((parts.count > 1 ? parts[1] : "").utf8), noneMatch: noneMatch)
+            query: Array((parts.count > 1 ? parts[1] : "").utf8), acceptEncoding: encoding,
+            noneMatch: noneMatch, range: range)
         return await service.answer(request).selected(by: request)
     }
 
@@ -39,6 +43,48 @@ import Testing
         #expect(await ask("/tile/3/2/5.pbf", noneMatch: tag).status == 304)
         #expect(await ask("/tile/3/2/5").body == first.body)
         #expect(site.inner.withLock { $0.exportCount } == 1)
+    }
+
+    @Test func `a client that takes gzip gets the same tile, compressed, under a tag of its own`()
+        async throws
+    {
+        // What is not less is not compressed.
+        let small = await ask("/tile/3/2/5.pbf", encoding: "gzip")
+        #expect(small.headers["Content-Encoding"] == nil && small.body == Array("3/2/5".utf8))
+        #expect(small.headers["Vary"] == "Accept-Encoding")
+
+        let plain = await ask("/tile/6/2/5.pbf")
+        let zipped = await ask("/tile/6/2/5.pbf", encoding: "deflate, gzip;q=0.8, br")
+        #expect(plain.headers["Content-Encoding"] == nil)
+        #expect(zipped.headers["Content-Encoding"] == "gzip")
+        #expect(zipped.body.count < plain.body.count)
+        #expect(Gzip.expand(zipped.body, limit: 1 << 20) == plain.body)
+        #expect(plain.headers["Vary"] == "Accept-Encoding")
+        #expect(zipped.headers["Vary"] == "Accept-Encoding")
+        let (own, other) = (
+            try #require(zipped.headers["ETag"]), try #require(plain.headers["ETag"])
+        )
+        #expect(own != other && own.hasSuffix("-gzip\""))
+        // Each form is revalidated by its own tag.
+        let known = await ask("/tile/6/2/5.pbf", noneMatch: own, encoding: "gzip")
+        #expect(known.status == 304 && known.headers["Vary"] == "Accept-Encoding")
+        #expect(await ask("/tile/6/2/5.pbf", noneMatch: other).status == 304)
+        #expect(await ask("/tile/6/2/5.pbf", noneMatch: other, encoding: "gzip").status == 200)
+        #expect(await ask("/tile/6/2/5.pbf", noneMatch: own).status == 200)
+        // A range is one of the bytes that are sent.
+        let part = await ask("/tile/6/2/5.pbf", encoding: "gzip", range: "bytes=0-9")
+        #expect(part.status == 206 && part.body == Array(zipped.body.prefix(10)))
+        #expect(site.inner.withLock { $0.exportCount } == 2)
+    }
+
+    @Test(arguments: [
+        ("gzip", true), ("x-gzip", true), ("deflate, GZIP ;q=0.5", true), ("*", true),
+        ("", false), ("br", false), ("gzip;q=0", false), ("*;q=0", false),
+        ("identity;q=1, gzip;q=0.5", false), ("identity;q=0.5, gzip;q=1.0", true),
+        ("gzip;q=x", false), ("*, gzip;q=0", false), (",;,", false),
+    ])
+    func `gzip is sent to clients that ask for it`(_ header: String, _ isTaken: Bool) {
+        #expect(AcceptedEncodings.takeGzip(header) == isTaken)
     }
 
     @Test func `a tile without a feature has no content, one outside the scheme is not found`()

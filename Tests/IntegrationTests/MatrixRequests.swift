@@ -403,11 +403,15 @@ struct MatrixSubject: Sendable {
             return ["", "/conformance", "/api", "/tileMatrixSets"].map {
                 MatrixRequest("/ogc" + $0)
             }
-        case "ogcAllTilesets": return [MatrixRequest("/ogc/map/tiles")]
+        case "ogcAllTilesets":
+            return ["/ogc/map/tiles", "/ogc/vector/tiles"].map { MatrixRequest($0) }
         case "ogcTilesets":
-            return ["/map/tiles", "/map/tiles/WebMercatorQuad"].map {
-                MatrixRequest("/ogc/\(map)" + $0)
-            }
+            return [
+                "/map/tiles", "/map/tiles/WebMercatorQuad", "/vector/tiles",
+                "/vector/tiles/WebMercatorQuad",
+            ].map { MatrixRequest("/ogc/\(map)" + $0) }
+        case "ogcVectorTile":
+            return [MatrixRequest("/ogc/\(map)/vector/tiles/WebMercatorQuad/0/0/0")]
         case "ogcTile": return [MatrixRequest("/ogc/\(map)/map/tiles/WebMercatorQuad/0/0/0")]
         case "ogcCollections": return [MatrixRequest("/ogc/collections")]
         case "ogcCollection":

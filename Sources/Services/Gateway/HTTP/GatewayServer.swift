@@ -346,6 +346,7 @@ private struct GatewayResponder: Sendable {
             lastEventID: request.headers[Self.lastEventHeader].flatMap { Int64($0) },
             wantsPage: accept.contains("text/html"), origin: origin(of: request, client, standing),
             accept: accept,
+            acceptEncoding: request.headers[values: .acceptEncoding].joined(separator: ","),
             client: client, noneMatch: request.headers[.ifNoneMatch] ?? "",
             range: request.method == .get ? request.headers[.range] ?? "" : "",
             ifRange: request.headers[.ifRange] ?? "")

@@ -30,6 +30,9 @@ enum OGCDocument {
                     OGCTileset.relation + "tilesets-map", "map/tiles", OGCLinks.json,
                     "Tilesets of maps", &json)
                 links.write(
+                    OGCTileset.relation + "tilesets-vector", "vector/tiles", OGCLinks.json,
+                    "Vector tilesets of maps", &json)
+                links.write(
                     OGCTileset.relation + "tiling-schemes", "tileMatrixSets", OGCLinks.json,
                     "Tile matrix sets", &json)
             }
@@ -43,6 +46,7 @@ enum OGCDocument {
         "ogcapi-features-2/1.0/conf/crs", "ogcapi-tiles-1/1.0/conf/core",
         "ogcapi-tiles-1/1.0/conf/tileset", "ogcapi-tiles-1/1.0/conf/tilesets-list",
         "ogcapi-tiles-1/1.0/conf/dataset-tilesets", "ogcapi-tiles-1/1.0/conf/png",
+        "ogcapi-tiles-1/1.0/conf/mvt",
         "ogcapi-tiles-1/1.0/conf/oas30", "tms/2.0/conf/tilematrixset",
         "tms/2.0/conf/json-tilematrixset",
     ]
@@ -142,9 +146,9 @@ enum OGCDocument {
         var mediaType = OGCLinks.json
         var parameters: [String] = []
 
-        /// Pictures have no page.
+        /// Tiles have no page.
         var mediaTypes: [String] {
-            mediaType.hasPrefix("image/") ? [mediaType] : [mediaType, OGCLinks.html]
+            path.hasSuffix("{tileCol}") ? [mediaType] : [mediaType, OGCLinks.html]
         }
     }
 
@@ -191,6 +195,21 @@ enum OGCDocument {
                 + "/{tileMatrix}/{tileRow}/{tileCol}",
             operation: "map.getTile", summary: "A tile of a map as it is now",
             mediaType: "image/png", parameters: ["mapId", "tileMatrix", "tileRow", "tileCol"]),
+        Path(
+            path: "/vector/tiles", operation: "dataset.vector.getTileSetsList",
+            summary: "Vector tilesets of maps that can be read", parameters: ["f"]),
+        Path(
+            path: "/{mapId}/vector/tiles", operation: "vector.getTileSetsList",
+            summary: "Vector tilesets of a map", parameters: ["mapId", "f"]),
+        Path(
+            path: "/{mapId}/vector/tiles/" + TileMatrixSet.name, operation: "vector.getTileSet",
+            summary: "A vector tileset of a map", parameters: ["mapId", "f"]),
+        Path(
+            path: "/{mapId}/vector/tiles/" + TileMatrixSet.name
+                + "/{tileMatrix}/{tileRow}/{tileCol}",
+            operation: "vector.getTile", summary: "A vector tile of a map as it is now",
+            mediaType: VectorTileService.mediaType,
+            parameters: ["mapId", "tileMatrix", "tileRow", "tileCol"]),
     ]
 
     private static func failures(of path: Path) -> [(status: String, reason: String)] {

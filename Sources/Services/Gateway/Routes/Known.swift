@@ -271,6 +271,8 @@ enum Known {
     static let tilesetFormat = Parameter.choice(
         "f", ["json", "tilejson", "html"], "form of the answer")
     static let tileFormat = Parameter.choice("f", ["png"], default: "png", "form of the tile")
+    static let vectorTileFormat = Parameter.choice(
+        "f", ["mvt"], default: "mvt", "form of the tile")
 
     // MARK: Exports of tiles
 

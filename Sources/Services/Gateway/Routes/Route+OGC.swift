@@ -60,6 +60,26 @@ extension Route {
             asks: [Known.tileFormat, Known.at, Known.historicMoment, Known.minSequence],
             formats: [], mediaTypes: ["image/png"], view: .ogcValue,
             handler: GatewayService.ogcTile),
+        ogc(
+            "ogc/vector/tiles", "ogcAllTilesets", "Vector tilesets of maps that can be read",
+            requires: .filtered, asks: [Known.ogcFormat, Known.minSequence, Known.token],
+            view: .ogcValue, GatewayService.allVectorTilesets),
+        ogc(
+            "ogc/{mapId}/vector/tiles", "ogcTilesets", "Vector tilesets of a map",
+            requires: .map(.query), asks: [Known.ogcFormat] + ofTiles, view: .ogcValue,
+            GatewayService.vectorTilesets),
+        ogc(
+            "ogc/{mapId}/vector/tiles/" + TileMatrixSet.name, "ogcTilesets",
+            "A vector tileset of a map", requires: .map(.query),
+            asks: [Known.tilesetFormat] + ofTiles, formats: ["json", "tilejson", "html"],
+            view: .ogcValue, GatewayService.vectorTileset),
+        Route(
+            "ogc/{mapId}/vector/tiles/" + TileMatrixSet.name + "/{level}/{row}/{column}",
+            label: "ogcVectorTile", "A vector tile of a map as it is now", requires: .map(.query),
+            methods: .read, style: .ogcBytes,
+            asks: [Known.vectorTileFormat, Known.at, Known.historicMoment, Known.minSequence],
+            formats: [], mediaTypes: [VectorTileService.mediaType], view: .ogcValue,
+            handler: GatewayService.ogcVectorTile),
         ogc("ogc/{rest}", unknown, "Nothing", view: .ogcValue, GatewayService.noOGC),
     ]
 

@@ -28,6 +28,8 @@ struct GatewayRequest: Sendable {
     var origin: String?
     /// The client's `Accept` header; empty for any type.
     var accept = ""
+    /// The client's `Accept-Encoding` header.
+    var acceptEncoding = ""
     /// Origin of the request, from the connection and the headers.
     var client = RequestClient()
     /// The client's `If-None-Match` header.

@@ -16,6 +16,11 @@ actor TileCache {
         var bytes: [UInt8]
         /// Entity tag of the bytes: HTTP's `ETag`, with its quotation marks.
         var entityTag: String
+        /// The bytes compressed with gzip; nil where that is not less, and of pictures, which are
+        /// compressed.
+        var zipped: [UInt8]?
+        /// Entity tag of ``zipped``.
+        var zippedTag: String { entityTag.dropLast() + "-gzip\"" }
     }
 
     /// Tiles drawn together, row by row.
@@ -28,7 +33,9 @@ actor TileCache {
         /// Failures of those layers.
         var missing: [LayerFailure] = []
 
-        fileprivate var byteCount: Int { tiles.reduce(512) { $0 + $1.bytes.count + 128 } }
+        fileprivate var byteCount: Int {
+            tiles.reduce(512) { $0 + $1.bytes.count + ($1.zipped?.count ?? 0) + 128 }
+        }
     }
 
     /// Maximum total size of the tiles in bytes.
@@ -164,7 +171,10 @@ extension TileCache.Tile {
 extension TileCache.Block {
     /// A vector tile.
     init(_ answer: VectorTileAnswer) {
-        tiles = [TileCache.Tile(Array(answer.bytes))]
+        var tile = TileCache.Tile(Array(answer.bytes))
+        let zipped = Gzip.compress(tile.bytes)
+        if zipped.count < tile.bytes.count { tile.zipped = zipped }
+        tiles = [tile]
         sequence = answer.head.sequence
         isStale = answer.head.isStale
     }

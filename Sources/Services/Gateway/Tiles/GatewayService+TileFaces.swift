@@ -85,6 +85,17 @@ extension GatewayService {
 
     /// `/ogc/map/tiles`: a tileset of each map that the caller may read.
     func allTilesets(_ call: Call) async throws(Failure) -> GatewayResponse {
+        try await allTilesets(call) { _ in .pictures }
+    }
+
+    /// `/ogc/vector/tiles`, likewise.
+    func allVectorTilesets(_ call: Call) async throws(Failure) -> GatewayResponse {
+        try await allTilesets(call) { .vectors($0.tileLayers()) }
+    }
+
+    private func allTilesets(
+        _ call: Call, _ content: (MapDescription) -> OGCTileset.Content
+    ) async throws(Failure) -> GatewayResponse {
         let parameters = call.parameters
         var (tilesets, sequence) = ([OGCTileset](), Int64(0))
         for name in try await backend.catalog().maps
@@ -92,38 +103,52 @@ extension GatewayService {
             let map = try await backend.map(
                 named: name, past: nil, minSequence: try parameters.minSequence())
             guard let map else { continue }
-            tilesets.append(tileset(TiledMap(map), call))
+            tilesets.append(tileset(TiledMap(map), content(map), call))
             sequence = max(sequence, map.sequence)
         }
         return GatewayResponse(
             body: OGCTileset.list(
-                tilesets, "map/tiles", OGCLinks(call.request, parameters)),
+                tilesets, call.route.patterns[0].text.dropFirst("ogc/".count).description,
+                OGCLinks(call.request, parameters)),
             sequence: sequence)
     }
 
     func tilesets(_ call: Call) async throws(Failure) -> GatewayResponse {
-        try await tileset(call) { $0.listBody() }
+        try await tileset(call, { _ in .pictures }, { $0.listBody() })
+    }
+
+    func vectorTilesets(_ call: Call) async throws(Failure) -> GatewayResponse {
+        try await tileset(call, { .vectors($0.tileLayers()) }, { $0.listBody() })
     }
 
     func tileset(_ call: Call) async throws(Failure) -> GatewayResponse {
+        try await tileset(call, { _ in .pictures }, Self.form(call))
+    }
+
+    func vectorTileset(_ call: Call) async throws(Failure) -> GatewayResponse {
+        try await tileset(call, { .vectors($0.tileLayers()) }, Self.form(call))
+    }
+
+    private static func form(_ call: Call) -> (OGCTileset) -> [UInt8] {
         let isTileJSON = call.parameters[Known.tilesetFormat]?.lowercased() == "tilejson"
-        let secret = Self.secret(call.parameters)
-        return try await tileset(call) {
-            isTileJSON ? $0.tileJSONBody(secret: secret) : $0.body()
-        }
+        let secret = secret(call.parameters)
+        return { isTileJSON ? $0.tileJSONBody(secret: secret) : $0.body() }
     }
 
     private func tileset(
-        _ call: Call, _ body: (OGCTileset) -> [UInt8]
+        _ call: Call, _ content: (MapDescription) -> OGCTileset.Content,
+        _ body: (OGCTileset) -> [UInt8]
     ) async throws(Failure) -> GatewayResponse {
         let map = try await tiledMap(call)
-        let tileset = tileset(try await described(map, call.parameters), call)
+        let tileset = tileset(try await described(map, call.parameters), content(map), call)
         return GatewayResponse(body: body(tileset), sequence: map.sequence)
     }
 
-    private func tileset(_ map: TiledMap, _ call: Call) -> OGCTileset {
+    private func tileset(
+        _ map: TiledMap, _ content: OGCTileset.Content, _ call: Call
+    ) -> OGCTileset {
         OGCTileset(
-            map: map, links: OGCLinks(call.request, call.parameters))
+            map: map, content: content, links: OGCLinks(call.request, call.parameters))
     }
 
     /// `/ogc/{map}/map/tiles/WebMercatorQuad/{level}/{row}/{column}`.
@@ -133,5 +158,15 @@ extension GatewayService {
         }
         let map = try await tiledMap(call)
         return try await tile(try .parsing(call.captures.tile), of: map, call.parameters)
+    }
+
+    /// `/ogc/{map}/vector/tiles/WebMercatorQuad/{level}/{row}/{column}`.
+    func ogcVectorTile(_ call: Call) async throws(Failure) -> GatewayResponse {
+        if let format = call.parameters[Known.vectorTileFormat], !format.isEqualIgnoringCase("mvt")
+        {
+            throw Parameters.unexpected("f", format, "mvt")
+        }
+        let map = try await tiledMap(call)
+        return try await vectorTile(try .parsing(call.captures.tile), of: map, call.request)
     }
 }

@@ -49,6 +49,13 @@ extension GatewayService {
         } catch {
             return GatewayResponse(status: 404, body: ErrorBody.json(error))
         }
+        return try await vectorTile(address, of: map, call.request)
+    }
+
+    /// A tile with its entity tag, from the cache or made; with gzip for clients that take it.
+    func vectorTile(
+        _ address: TileAddress, of map: MapDescription, _ asked: GatewayRequest
+    ) async throws(Failure) -> GatewayResponse {
         var request = VectorTileRequest(map: map.name, address)
         request.minSequence = map.sequence
         let block = try await tiles.block(.vector(address), of: map) {
@@ -57,10 +64,18 @@ extension GatewayService {
                 try await backend.ask(.vectorTile, request, within: Self.tilingTime))
         }
         let tile = block.tiles[0]
-        return GatewayResponse(
+        var response = GatewayResponse(
             status: tile.bytes.isEmpty ? 204 : 200, contentType: VectorTileService.mediaType,
             body: tile.bytes,
-            headers: ["ETag": tile.entityTag, "Cache-Control": "no-cache"],
-            sequence: block.sequence, isStale: block.isStale)
+            headers: [
+                "ETag": tile.entityTag, "Cache-Control": "no-cache", "Vary": "Accept-Encoding",
+            ], sequence: block.sequence, isStale: block.isStale)
+        if let zipped = tile.zipped, AcceptedEncodings.takeGzip(asked.acceptEncoding) {
+            response.body = zipped
+            // The tag of other bytes: no cache takes the one form for the other.
+            response.headers["ETag"] = tile.zippedTag
+            response.headers["Content-Encoding"] = "gzip"
+        }
+        return response
     }
 }

@@ -3,18 +3,55 @@
 
 internal import CairnModel
 internal import Geometry
+internal import JobKinds
 internal import Platform
 
-/// The pictures of a map as a tileset of OGC API – Tiles 1.0 (20-057).
+/// The pictures or the vector tiles of a map as a tileset of OGC API – Tiles 1.0 (20-057).
 struct OGCTileset {
+    /// What its tiles are.
+    enum Content {
+        case pictures
+        case vectors([TileLayer])
+
+        /// The part of a path between the map and its tiles.
+        var segment: String {
+            switch self {
+            case .pictures: "map"
+            case .vectors: "vector"
+            }
+        }
+
+        fileprivate var dataType: String {
+            switch self {
+            case .pictures: "map"
+            case .vectors: "vector"
+            }
+        }
+
+        fileprivate var mediaType: String {
+            switch self {
+            case .pictures: "image/png"
+            case .vectors: VectorTileService.mediaType
+            }
+        }
+
+        fileprivate var layers: [TileLayer]? {
+            switch self {
+            case .pictures: nil
+            case .vectors(let layers): layers
+            }
+        }
+    }
+
     static let relation = "http://www.opengis.net/def/rel/ogc/1.0/"
     /// Media type of TileJSON, as registered by its users.
     static let tileJSON = "application/vnd.mapbox.tile+json"
 
     let map: TiledMap
+    let content: Content
     let links: OGCLinks
 
-    private var path: String { "\(map.id)/map/tiles" }
+    private var path: String { "\(map.id)/\(content.segment)/tiles" }
     private var ownPath: String { path + "/" + TileMatrixSet.name }
 
     /// URL of a tile, without a token, with variables of those names for level, row and column.
@@ -43,7 +80,7 @@ struct OGCTileset {
         return json.bytes
     }
 
-    /// `/ogc/{map}/map/tiles`.
+    /// `/ogc/{map}/map/tiles` and `/ogc/{map}/vector/tiles`.
     func listBody() -> [UInt8] { Self.list([self], path, links) }
 
     private func writeEntry(to json: inout JSONWriter) {
@@ -57,7 +94,7 @@ struct OGCTileset {
     }
 
     private func writeScheme(to json: inout JSONWriter) {
-        json.member("dataType", "map")
+        json.member("dataType", content.dataType)
         json.member("crs", TileMatrixSet.crs)
         json.member("tileMatrixSetURI", TileMatrixSet.uri)
     }
@@ -69,7 +106,7 @@ struct OGCTileset {
 
     private var schemePath: String { "tileMatrixSets/" + TileMatrixSet.name }
 
-    /// `/ogc/{map}/map/tiles/WebMercatorQuad`.
+    /// `/ogc/{map}/map/tiles/WebMercatorQuad` and `/ogc/{map}/vector/tiles/WebMercatorQuad`.
     ///
     /// Every tile of the scheme is answered, so the limits are those of the matrices; `boundingBox`
     /// is where the map's layers are.
@@ -96,6 +133,11 @@ struct OGCTileset {
                 }
                 json.member("crs", OGCReference.crs84.uri)
             }
+            if let layers = content.layers {
+                json.member("layers", array: layers) { json, layer in
+                    json.object { Self.write(layer, to: &$0) }
+                }
+            }
             json.key("links")
             json.array { json in
                 links.writeSelf(ownPath, map.title, &json)
@@ -103,8 +145,8 @@ struct OGCTileset {
                     "alternate", ownPath + "?f=tilejson", Self.tileJSON, "TileJSON 3.0.0", &json)
                 writeSchemeLink(to: &json)
                 OGCLinks.write(
-                    "item", url: template("tileMatrix", "tileRow", "tileCol"), "image/png",
-                    "Tiles", isTemplate: true, &json)
+                    "item", url: template("tileMatrix", "tileRow", "tileCol"),
+                    content.mediaType, "Tiles", isTemplate: true, &json)
             }
         }
         return json.bytes
@@ -114,6 +156,39 @@ struct OGCTileset {
     ///
     /// - Parameter secret: A query that the URL of tiles has; no page shows it.
     func tileJSONBody(secret: String) -> [UInt8] {
-        TileJSON.body(of: map, template: template("z", "y", "x") + secret)
+        TileJSON.body(
+            of: map, template: template("z", "y", "x") + secret, vectorLayers: content.layers)
+    }
+
+    /// A layer of vector tiles (17-083r4, table 30).
+    private static func write(_ each: TileLayer, to json: inout JSONWriter) {
+        json.member("id", each.layer.name)
+        json.member("dataType", "vector")
+        if let type = each.layer.properties?.geometryType {
+            json.member("geometryDimension", type.dimension)
+        }
+        json.member("minTileMatrix", "\(each.levels.lowerBound)")
+        json.member("maxTileMatrix", "\(each.levels.upperBound)")
+        json.member("propertiesSchema") { json in
+            json.member("type", "object")
+            json.member("properties") { json in
+                for field in (each.layer.properties?.fields ?? []).dropFirst() {
+                    json.member(field.name) { json in
+                        json.member("type", field.type.nameInTiles.lowercased())
+                    }
+                }
+            }
+        }
+    }
+}
+
+extension GeometryType {
+    /// 0 of points, 1 of lines, 2 of areas.
+    fileprivate var dimension: Int {
+        switch self {
+        case .point, .multipoint: 0
+        case .polyline: 1
+        case .polygon: 2
+        }
     }
 }
