@@ -19,6 +19,7 @@ import sys
 import tempfile
 import urllib.parse
 import urllib.request
+import zipfile
 
 from arcgis.features import FeatureLayer, GeoAccessor
 from arcgis.geocoding import Geocoder, batch_geocode, geocode, reverse_geocode, suggest
@@ -26,7 +27,7 @@ from arcgis.geometry import Point, filters
 from arcgis.geoprocessing import DataFile, import_toolbox
 from arcgis.geoprocessing._uploads import Uploads
 from arcgis.gis import GIS
-from arcgis.layers import MapImageLayer
+from arcgis.layers import MapImageLayer, VectorTileLayer
 from arcgis.map import Map
 
 PNG = b"\x89PNG\r\n\x1a\n"
@@ -310,6 +311,26 @@ def map_service(services, gis, folder):
           "export_map saves the picture", head)
 
 
+def packages(services, gis):
+    """Tiles of a map in packages."""
+    layer = MapImageLayer(services + "/World/MapServer", gis)
+    size = layer.estimate_export_tiles_size("levelId", "0-2", export_extent="DEFAULT", asynchronous=False)
+    check(size["totalTilesToExport"] == 21 and size["totalSize"] > 0, "the size of an export is estimated", size)
+    paths = layer.export_tiles("1-4", export_extent=json.dumps(WINDOW), storage_format="tpkx")
+    check([os.path.basename(path) for path in paths] == ["World.tpkx"], "pictures are exported", paths)
+    with zipfile.ZipFile(paths[0]) as package:
+        root = json.loads(package.read("root.json"))
+        bundles = [name for name in package.namelist() if name.endswith(".bundle")]
+    check((root["minLOD"], root["maxLOD"], len(bundles)) == (1, 4, 4), "each level has its tiles", root)
+    # A dictionary arrives as the names of its members.
+    refusal = failure(lambda: layer.export_tiles("0", area_of_interest={"features": []}))
+    check(refusal is not None and "jobId" in refusal, "an area that cannot be read is not the world", refusal)
+    paths = VectorTileLayer(services + "/World/VectorTileServer", gis).export_tiles(levels="0-2")
+    check([os.path.basename(path) for path in paths] == ["World.vtpk"], "vector tiles are exported", paths)
+    with zipfile.ZipFile(paths[0]) as package:
+        check("p12/resources/styles/root.json" in package.namelist(), "with their style", package.namelist())
+
+
 def toolbox(services, gis, rows, folder):
     """Jobs as functions."""
     tools = import_toolbox(services + "/Jobs/GPServer", gis=gis)
@@ -373,6 +394,7 @@ def main():
     maps(url, anna)
     with tempfile.TemporaryDirectory() as folder:
         map_service(services, anna, folder)
+        packages(services, anna)
         toolbox(services, anna, rows, folder)
     edits(services, anna)
 

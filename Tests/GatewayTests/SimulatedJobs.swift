@@ -74,7 +74,7 @@ final class SimulatedJobs: GatewayJobs {
     }
 
     func follow(
-        _ id: JobID, as task: JobKindDescription, after sequence: Int64
+        _ id: JobID, as form: JobForm, after sequence: Int64
     ) -> any GatewayChanges { Silence() }
 
     private struct Silence: GatewayChanges {

@@ -20,6 +20,11 @@ extension JSONTree {
     private static let pictures = services + "/City/MapServer"
     private static let vectors = services + "/City/VectorTileServer"
 
+    /// Of a job.
+    private static let parts = [
+        "", "/changes", "/cancel", "/results/out_service_url", "/files", "/files/City.tpkx",
+    ]
+
     private let jobs: SimulatedJobs
     private let site: SimulatedSite
     private let service: GatewayService
@@ -207,7 +212,8 @@ extension JSONTree {
         ("levels=1&tileSize=512", .pictures, "'tileSize' is '512': expected 256"),
         ("levels=1&compressionQuality=101", .pictures, "'compressionQuality'"),
         ("levels=1&tilePackage=maybe", .pictures, "'tilePackage'"),
-        ("levels=1&createItem=true", .vectors, "'createItem'"),
+        ("levels=1&createItem=true", .vectors, "'createItem' is 'true'"),
+        ("levels=1&createItem=on", .vectors, "'createItem' is 'on'"),
         ("levels=1&layers=x", .pictures, "'layers'"), ("levels=1&at=soon", .pictures, "'at'"),
         // All levels of two degrees are too many.
         ("", .pictures, "expected at most 4000000"),
@@ -230,6 +236,20 @@ extension JSONTree {
             #expect(([message] + details).joined().contains(part), "\(operation): \(message)")
         }
         #expect(jobs.known.isEmpty)
+    }
+
+    @Test func `tiles in folders are refused, since clients would find none`() async throws {
+        let refused = try await json(Self.pictures + "/exportTiles?levels=0&tilePackage=False")
+        #expect(refused["error"]?["message"]?.text?.contains("not written") == true)
+        #expect(jobs.known.isEmpty)
+        // Python asks so for an estimate, and for a package of vector tiles.
+        for url in [
+            Self.pictures + "/estimateExportTilesSize", Self.vectors + "/exportTiles",
+            Self.vectors + "/estimateExportTilesSize",
+        ] {
+            let answer = try await json(url + "?levels=0&tilePackage=False")
+            #expect(answer["jobId"]?.text != nil, "\(url)")
+        }
     }
 
     // MARK: Jobs
@@ -299,6 +319,17 @@ extension JSONTree {
         #expect(silent["messages"]?.elements.isEmpty == true)
     }
 
+    @Test func `a job is followed until its end, and an estimate has no news`() async throws {
+        let receipt = try await json(Self.pictures + "/exportTiles?levels=0")
+        let id = try #require(receipt["jobId"]?.text)
+        for place in ["jobs", "exportTiles/jobs"] {
+            let stream = await ask("\(Self.pictures)/\(place)/\(id)/changes")
+            #expect(stream.contentType == "text/event-stream" && stream.changes != nil)
+        }
+        let estimate = await ask(Self.pictures + "/jobs/e-1-2-p/changes")
+        #expect(estimate.status == 204 && estimate.body.isEmpty)
+    }
+
     @Test func `a job is cancelled as its caller`() async throws {
         let receipt = try await json(Self.pictures + "/exportTiles?levels=0")
         let id = try #require(receipt["jobId"]?.text)
@@ -327,7 +358,7 @@ extension JSONTree {
             "\(Self.pictures)/jobs/\(elsewhere.id)", "\(Self.pictures)/jobs/x",
             "\(Self.pictures)/jobs/\(JobID(rawValue: .unguessable()))",
         ] {
-            for part in ["", "/cancel", "/results/out_service_url", "/files", "/files/City.tpkx"] {
+            for part in Self.parts {
                 let answer = try await json(place + part)
                 #expect(answer["error"]?["code"]?.whole == 404, "\(place)\(part)")
             }
@@ -410,7 +441,7 @@ extension JSONTree {
 
     @Test func `an estimate is read back as it was`() {
         let estimate = TileEstimate(tileCount: 321, bytesPerTile: 1.5, basis: .products)
-        #expect(estimate.id == "e-321-481-p" && TileEstimate(id: estimate.id) == estimate)
+        #expect(estimate.id == "e-321-482-p" && TileEstimate(id: estimate.id) == estimate)
         let most = TileEstimate(tileCount: 4_000_000, bytesPerTile: 1e300, basis: .usual)
         #expect(TileEstimate(id: most.id) == most)
     }
@@ -463,7 +494,7 @@ extension JSONTree {
         let job = try #require(jobs.known.first)
         #expect(job.actor == "user:anna")
         try end(job.id, .tpkx, byteCount: 1)
-        for part in ["", "/cancel", "/results/out_service_url", "/files", "/files/City.tpkx"] {
+        for part in Self.parts {
             let url = "\(Self.pictures)/jobs/\(job.id)\(part)"
             #expect(try await code("anna", url) == 0, "\(part)")
             #expect(try await code("bert", url) == 404, "\(part)")

@@ -509,6 +509,7 @@ struct MatrixSubject: Sendable {
                 MatrixRequest(own, [("returnMessages", "true", "false")]),
                 MatrixRequest(own + "/results/out_service_url"), MatrixRequest(own + "/files"),
                 MatrixRequest(own + "/files/Open.tpkx"),
+                MatrixRequest(own + "/changes", isStream: true),
                 MatrixRequest(own + "/cancel", isPost: true),
             ]
         }

@@ -78,6 +78,89 @@ import Testing
         #expect(ticket.serverJobID == job.serverJobID)
     }
 
+    @Test func `the tiles of a map are estimated, then exported into packages`() async throws {
+        guard Programs.areBuilt() else { return }
+        let running = try await SDKSite()
+        defer { running.remove() }
+        let area = Envelope(xMin: 0, yMin: 0, xMax: 9, yMax: 9, spatialReference: .wgs84)
+
+        let service = running.services.appending(path: "Grid/MapServer")
+        let pictures = ExportTileCacheTask(url: service)
+        let parameters = try await pictures.makeDefaultExportTileCacheParameters(
+            areaOfInterest: area, minScale: 40_000_000, maxScale: 8_000_000)
+        #expect(parameters.levelIDs == [4, 5, 6])
+        let before = pictures.makeEstimateTileCacheSizeJob(parameters: parameters)
+        before.start()
+        // Half a tile of level 4, one and a half of level 6.
+        let estimated = try await before.output
+        #expect(estimated.tileCount == 1 + 1 + 4 && estimated.fileSize == 48_000)
+
+        let file = URL(filePath: running.site.folder + "/Grid.tpkx")
+        let export = pictures.makeExportTileCacheJob(
+            parameters: parameters, downloadFileURL: file)
+        export.start()
+        let cache = try await export.output
+        try await cache.load()
+        try await Self.verify(file, is: "tpkx", levels: "4 to 6", running.site)
+        // Read back by another program, the ended job ends again with its file.
+        let again = try ExportTileCacheJob.fromJSON(export.toJSON())
+        again.start()
+        #expect(try await again.output.fileURL == cache.fileURL)
+
+        // What was packed is what the next estimate goes by.
+        let after = pictures.makeEstimateTileCacheSizeJob(parameters: parameters)
+        after.start()
+        let size = try FileManager.default.attributesOfItem(atPath: file.path)[.size] as? Int
+        #expect(try await after.output.fileSize == size.map { Int64($0) })
+
+        let vectors = ExportVectorTilesTask(
+            url: running.services.appending(path: "Grid/VectorTileServer"))
+        let wanted = try await vectors.makeDefaultExportVectorTilesParameters(
+            areaOfInterest: area, maxScale: 8_000_000)
+        #expect(wanted.maxLevel == 5)
+        let packed = URL(filePath: running.site.folder + "/Grid.vtpk")
+        let resources = URL(filePath: running.site.folder + "/resources")
+        let job = vectors.makeExportVectorTilesJob(
+            parameters: wanted, vectorTileCacheURL: packed, itemResourceCacheURL: resources)
+        job.start()
+        let output = try await job.output
+        try await output.vectorTileCache.load()
+        #expect(output.itemResourceCache != nil)
+        try await Self.verify(packed, is: "vtpk", levels: "0 to 5", running.site)
+    }
+
+    private static func verify(
+        _ file: URL, is format: String, levels: String, _ site: SmallSite
+    ) async throws {
+        let verified = try await site.run("tiles verify \(file.path)")
+        #expect(verified.status == 0, "\(verified.errors)")
+        let shown = try await site.run("tiles show \(file.path)").output
+        #expect(shown.contains(format) && shown.contains("levels \(levels)"), "\(shown)")
+    }
+
+    @Test func `an export of tiles is cancelled, and one that is refused says why`() async throws {
+        guard Programs.areBuilt() else { return }
+        let running = try await SDKSite()
+        defer { running.remove() }
+        let task = ExportTileCacheTask(url: running.services.appending(path: "Grid/MapServer"))
+        let file = URL(filePath: running.site.folder + "/never.tpkx")
+        let many = ExportTileCacheParameters()
+        many.addLevelIDs(Array(0...13))
+        let job = task.makeExportTileCacheJob(parameters: many, downloadFileURL: file)
+        job.start()
+        try await waitUntil("the server has the job") { !job.serverJobID.isEmpty }
+        #expect(await job.cancel())
+        #expect(job.status == .failed)
+        #expect(!FileManager.default.fileExists(atPath: file.path))
+
+        let tooMany = ExportTileCacheParameters()
+        tooMany.addLevelIDs([23])
+        let refused = task.makeExportTileCacheJob(parameters: tooMany, downloadFileURL: file)
+        refused.start()
+        let error = await #expect(throws: ServiceError.self) { try await refused.output }
+        #expect(error?.message.contains("expected at most") == true)
+    }
+
     @Test func `a picture of a view has the service's pixels`() async throws {
         guard Programs.areBuilt() else { return }
         let running = try await SDKSite()

@@ -290,7 +290,7 @@ enum Known {
             + "used instead of exportExtent")
     static let exportPolygon = Parameter.text("polygon", "the same as areaOfInterest")
     static let tilePackage = Parameter.flag(
-        "tilePackage", "changes nothing: the product is always a package")
+        "tilePackage", default: true, "true: false is refused of pictures, of vectors passed over")
     static let storageFormatType = Parameter.text(
         "storageFormatType", default: "tpkx",
         "of pictures: esriMapCacheStorageModeCompactV2 or tpkx; others are refused")

@@ -24,13 +24,13 @@ extension Route {
         /// A resource of a job, below each address at which clients look for it.
         func jobRoute(
             _ part: String, _ summary: String, isChange: Bool = false,
-            asks: [any DescribedParameter] = [],
+            asks: [any DescribedParameter] = [], types: [String]? = nil,
             _ body: @escaping Work
         ) -> Route {
             Route(
                 server + job + part, exports + job + part, estimates + job + part,
                 label: "tilesJob", summary, requires: .mapJobs, isChange: isChange, asks: asks,
-                handler: handler(face, body))
+                mediaTypes: types, handler: handler(face, body))
         }
         return [
             Route(
@@ -44,6 +44,9 @@ extension Route {
             jobRoute(
                 "", "How far an export is.", asks: [Known.returnMessages],
                 GatewayService.tileJobStatus),
+            jobRoute(
+                "/changes", "Each piece of news of an export as an event.",
+                types: ["text/event-stream", OGCLinks.json], GatewayService.followTileJob),
             jobRoute(
                 "/cancel", "Cancels an export.", isChange: true, GatewayService.cancelTileJob),
             jobRoute(

@@ -23,7 +23,13 @@ package protocol GatewayJobs: Sendable {
     /// ended.
     func cancel(_ id: JobID, actor: String) async throws(Failure) -> JobDescription
     /// Follows a job from a sequence number on, 0 for its beginning, to its end.
-    func follow(
-        _ id: JobID, as task: JobKindDescription, after sequence: Int64
-    ) -> any GatewayChanges
+    func follow(_ id: JobID, as form: JobForm, after sequence: Int64) -> any GatewayChanges
+}
+
+/// The form of a job's status.
+package enum JobForm: Sendable {
+    /// That of a task of the geoprocessing service.
+    case task(JobKindDescription)
+    /// That of an export of tiles.
+    case tiles
 }

@@ -221,7 +221,17 @@ extension GatewayService {
     }
 
     func followJob(_ call: Call) async throws(Failure) -> GatewayResponse {
-        let (job, task, backend) = try await found(call)
+        let (job, task, _) = try await found(call)
+        return try follow(job, as: .task(task), call, missing: Self.noJob(call.captures.job, task))
+    }
+
+    /// A stream of a job's changes.
+    ///
+    /// - Parameter missing: The end of the stream once the caller may no longer see the job.
+    func follow(
+        _ job: JobDescription, as form: JobForm, _ call: Call, missing: Failure
+    ) throws(Failure) -> GatewayResponse {
+        let backend = try jobsBackend()
         var response = GatewayResponse(body: [], sequence: job.sequence)
         let lastEvent = call.request.lastEventID
         // A browser reconnects after the end of a stream, unless the status says that there is no
@@ -231,12 +241,10 @@ extension GatewayService {
             return response
         }
         response.contentType = "text/event-stream"
-        response.changes = backend.follow(job.id, as: task, after: lastEvent ?? 0)
+        response.changes = backend.follow(job.id, as: form, after: lastEvent ?? 0)
         response.isStillAdmitted = { [self] () throws(Failure) in
             let now = try permit(call.match, call.parameters, call.request.client)
-            guard now.maySee(job, holdsID: true) else {
-                throw Self.noJob(call.captures.job, task)
-            }
+            guard now.maySee(job, holdsID: true) else { throw missing }
         }
         return response
     }

@@ -46,12 +46,12 @@ final class JobChanges: GatewayChanges {
     private let following: Task<Void, Never>
 
     /// Begins to follow.
-    init(_ client: CairnClient, _ ticket: JobTicket, _ task: JobKindDescription) {
+    init(_ client: CairnClient, _ ticket: JobTicket, _ form: JobForm) {
         following = Task { [inbox] in
             do {
                 _ = try await client.follow(ticket) { news in
                     guard await inbox.waitForRoom() else { return false }
-                    let event = GatewayEvent(news, task)
+                    let event = GatewayEvent(news, form)
                     inbox.change { $0.waiting.append(event) }
                     return true
                 }
@@ -85,11 +85,14 @@ final class JobChanges: GatewayChanges {
 }
 
 extension GatewayEvent {
-    fileprivate init(_ news: JobNews, _ task: JobKindDescription) {
+    fileprivate init(_ news: JobNews, _ form: JobForm) {
         var job = news.job
         job.messages = news.messages
-        self.init(
-            name: "job", sequence: news.ticket.lastSequence,
-            data: Data(JobResource.job(job, task, returnsMessages: true)))
+        let body =
+            switch form {
+            case .task(let task): JobResource.job(job, task, returnsMessages: true)
+            case .tiles: TileJobResource.job(job, returnsMessages: true)
+            }
+        self.init(name: "job", sequence: news.ticket.lastSequence, data: Data(body))
     }
 }

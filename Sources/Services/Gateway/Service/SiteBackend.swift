@@ -322,10 +322,10 @@ private struct SiteJobs: GatewayJobs {
     }
 
     func follow(
-        _ id: JobID, as task: JobKindDescription, after sequence: Int64
+        _ id: JobID, as form: JobForm, after sequence: Int64
     ) -> any GatewayChanges {
         JobChanges(
-            client, JobTicket(site: site.identity.siteID, jobID: id, lastSequence: sequence), task)
+            client, JobTicket(site: site.identity.siteID, jobID: id, lastSequence: sequence), form)
     }
 }
 

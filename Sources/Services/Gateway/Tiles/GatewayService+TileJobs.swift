@@ -14,7 +14,9 @@ extension GatewayService {
         backend.jobs != nil && caller.may(.jobs, on: .jobs)
     }
 
-    private func order(_ call: Call, _ face: TileFace) async throws(Failure) -> TileOrder {
+    private func order(
+        _ call: Call, _ face: TileFace, isEstimate: Bool = false
+    ) async throws(Failure) -> TileOrder {
         let name = try Self.mapName(call.captures.name)
         let found = try await backend.map(
             named: name, past: nil, minSequence: try call.parameters.minSequence())
@@ -24,7 +26,7 @@ extension GatewayService {
         let reference: SpatialReference =
             face == .vectors ? .webMercator : map.spatialReference ?? .webMercator
         return try TileOrder(
-            call.parameters, face, map: name, reference: reference,
+            call.parameters, face, isEstimate: isEstimate, map: name, reference: reference,
             fullExtent: TiledMap(map).extentInMeters)
     }
 
@@ -41,10 +43,7 @@ extension GatewayService {
     /// The job of a path; one of another map or service, or hidden from the caller, counts as
     /// missing.
     private func tileJob(_ call: Call, _ face: TileFace) async throws(Failure) -> JobDescription {
-        let unknown = Failure(
-            .notFound,
-            "\(call.captures.name.prefix(80))/\(face.service) has no job "
-                + "'\(call.captures.job.prefix(80))'")
+        let unknown = Self.noTileJob(call, face)
         guard let id = JobID(call.captures.job) else { throw unknown }
         let job: JobDescription
         do throws(Failure) { job = try await jobsBackend().job(id) } catch {
@@ -54,6 +53,13 @@ extension GatewayService {
             call.caller.maySee(job, holdsID: true)
         else { throw unknown }
         return job
+    }
+
+    private static func noTileJob(_ call: Call, _ face: TileFace) -> Failure {
+        Failure(
+            .notFound,
+            "\(call.captures.name.prefix(80))/\(face.service) has no job "
+                + "'\(call.captures.job.prefix(80))'")
     }
 
     private static func estimate(_ call: Call) -> TileEstimate? {
@@ -70,6 +76,13 @@ extension GatewayService {
         return GatewayResponse(
             body: TileJobResource.job(job, returnsMessages: returnsMessages),
             sequence: job.sequence)
+    }
+
+    func followTileJob(_ call: Call, _ face: TileFace) async throws(Failure) -> GatewayResponse {
+        // There is no news of an estimate.
+        if Self.estimate(call) != nil { return GatewayResponse(status: 204, body: []) }
+        let job = try await tileJob(call, face)
+        return try follow(job, as: .tiles, call, missing: Self.noTileJob(call, face))
     }
 
     func cancelTileJob(_ call: Call, _ face: TileFace) async throws(Failure) -> GatewayResponse {
@@ -143,7 +156,7 @@ extension GatewayService {
     private static let measuredCount = 16
 
     func estimateTiles(_ call: Call, _ face: TileFace) async throws(Failure) -> GatewayResponse {
-        let texts = try await order(call, face).texts
+        let texts = try await order(call, face, isEstimate: true).texts
         let asked = try ParameterTexts(texts, of: face.task)
         try call.caller.check(reading: [], pasts: face.task.pasts(asked))
         let all = try await jobsBackend().jobs()

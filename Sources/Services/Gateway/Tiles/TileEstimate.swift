@@ -26,7 +26,8 @@ struct TileEstimate: Hashable {
 
     init(tileCount: Int, bytesPerTile: Double, basis: Basis) {
         self.tileCount = tileCount
-        byteCount = Int(min(Double(tileCount) * max(0, bytesPerTile), Double(Self.bound)))
+        let bytes = (Double(tileCount) * max(0, bytesPerTile)).rounded()
+        byteCount = Int(min(bytes, Double(Self.bound)))
         self.basis = basis
     }
 

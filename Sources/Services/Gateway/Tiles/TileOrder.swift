@@ -24,15 +24,16 @@ struct TileOrder {
     let texts: [String: String]
 
     /// - Parameters:
+    ///   - isEstimate: Whether nothing is written, in whatever form.
     ///   - reference: Of an extent without its own.
     ///   - fullExtent: The area without one, in EPSG:3857.
     ///
     /// Throws `invalidParameter`, naming the parameter.
     init(
-        _ parameters: Parameters, _ face: TileFace, map: MapName, reference: SpatialReference,
-        fullExtent: Envelope
+        _ parameters: Parameters, _ face: TileFace, isEstimate: Bool, map: MapName,
+        reference: SpatialReference, fullExtent: Envelope
     ) throws(Failure) {
-        try Self.checkWithoutEffect(parameters, face)
+        try Self.checkWithoutEffect(parameters, face, isEstimate)
         var texts = [
             "map": map.rawValue, "format": try Self.format(parameters, face),
             "levels": try Self.levels(parameters, face).map(String.init).joined(separator: ","),
@@ -50,9 +51,17 @@ struct TileOrder {
 
     /// Those that change nothing here have the form of theirs all the same.
     private static func checkWithoutEffect(
-        _ parameters: Parameters, _ face: TileFace
+        _ parameters: Parameters, _ face: TileFace, _ isEstimate: Bool
     ) throws(Failure) {
-        _ = try parameters.flag(Known.tilePackage)
+        let isPackage = try parameters.flag(Known.tilePackage)
+        // Clients of vector tiles ask for a package by that, and those that ask for folders of
+        // pictures would find none.
+        if !isPackage, !isEstimate, face == .pictures,
+            let text = parameters[Known.tilePackage]
+        {
+            throw Parameters.unexpected(
+                Known.tilePackage.name, text, "true: tiles in folders are not written")
+        }
         _ = try parameters.flag(Known.optimizeTilesForSize)
         if let quality = try parameters.number(Known.compressionQuality), !(0...100 ~= quality) {
             throw Parameters.unexpected(
@@ -63,10 +72,11 @@ struct TileOrder {
             throw Parameters.unexpected(
                 Known.exportedTileSize.name, "\(side)", "\(face.side), the side of the tiles")
         }
-        if face == .vectors, try parameters.flag(Known.createItem) {
+        if face == .vectors, let text = parameters[Known.createItem],
+            text != "0", !text.isEqualIgnoringCase("false")
+        {
             throw Parameters.unexpected(
-                Known.createItem.name, parameters[Known.createItem] ?? "",
-                "false: packages are not items of the portal")
+                Known.createItem.name, text, "false: packages are not items of the portal")
         }
     }
 
