@@ -218,9 +218,9 @@ let tier4: [Target] = [
     library(
         "Replay",
         [
-            "CairnIdentify", "CairnModel", "Codecs", "Dataset", "FeatureQuery", "Geometry",
-            "Identify", "JobKinds", "Jobs", "Locator", "MapState", "Platform", "Recording",
-            "Rendering", "Site", "VectorTiles",
+            "CairnIdentify", "CairnModel", "Codecs", "Dataset", "EventLog", "FeatureQuery",
+            "Geometry", "Identify", "JobKinds", "Jobs", "Locator", "MapState", "Platform",
+            "Recording", "Rendering", "Routing", "Site", "VectorTiles",
         ]),
     library("CairnClient", ["Bus", "CairnModel", "Jobs", "MapState", "Platform", "Site"]),
     library(

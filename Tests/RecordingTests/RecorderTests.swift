@@ -315,7 +315,7 @@ import Testing
         let failure = #expect(throws: Failure.self) {
             try CairnJSON.decode(
                 RecordedRequest.self,
-                from: Data(line.replacing(#""form":1"#, with: #""form":4"#).utf8))
+                from: Data(line.replacing(#""form":1"#, with: #""form":5"#).utf8))
         }
         #expect(failure?.code == .newerVersion)
     }

@@ -71,6 +71,8 @@ public struct RecordedOperation: Sendable {
     public static let all: [RecordedOperation] = [
         RecordedOperation(.identify), RecordedOperation(.geocode), RecordedOperation(.suggest),
         RecordedOperation(.reverse), RecordedOperation(.query), RecordedOperation(.find),
+        RecordedOperation(.route), RecordedOperation(.routeTable), RecordedOperation(.reach),
+        RecordedOperation(.nearestRoads),
     ]
 
     private static let byName = Dictionary(

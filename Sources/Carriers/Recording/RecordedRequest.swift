@@ -8,9 +8,8 @@ internal import Platform
 
 /// One line of a recording: an exchange with the data needed to execute the request again.
 public struct RecordedRequest: Sendable {
-    /// Version of the form: 1 for lines whose operation is not a query, 2 for queries and 3 for
-    /// finds.
-    public static let form = 3
+    /// Version of the form: 2 for queries, 3 for finds, 4 for routes, 1 for all others.
+    public static let form = 4
     /// The longest answer that is kept whole, in bytes of JSON; of longer ones only the digest is.
     public static let answerByteLimit = 32 << 10
 

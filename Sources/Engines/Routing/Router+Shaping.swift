@@ -27,13 +27,13 @@ extension Router {
         let mode = network.roads.modes[costs.mode].name
         for standing in moment.changes where found.count < Self.shapingLimit {
             let change = standing.change
-            guard change.holds(mode: mode, at: moment.now),
+            guard change.holds(mode: mode, at: time),
                 change.edges.contains(where: {
                     network.roads.edge(named: $0).map(edges.contains) ?? false
                 })
             else { continue }
             let others = moment.changes.filter { $0.number != standing.number }
-            var lifted = network.conditions(others, mode: costs.mode, at: moment.now)
+            var lifted = network.conditions(others, mode: costs.mode, at: time)
             for barrier in barriers { lifted.add(barrier.barrier.effect, on: barrier.edges) }
             guard let without = try self.cost(visits, lifted), without.map({ $0 != cost }) ?? true
             else { continue }

@@ -38,6 +38,8 @@ public struct RouteMoment: Sendable {
 public struct Router: Sendable {
     let network: RoutableNetwork
     let moment: RouteMoment
+    /// When the travel begins.
+    let time: Timestamp
     let costs: RouteCosts
     let travelMode: NetworkMode.TravelMode
     /// What changes of roads and barriers have made of the roads.
@@ -82,6 +84,7 @@ public struct Router: Sendable {
         }
         self.network = network
         self.moment = moment
+        self.time = time
         self.costs = costs
         self.travelMode = travelMode
         self.conditions = conditions

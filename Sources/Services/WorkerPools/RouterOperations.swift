@@ -6,6 +6,7 @@ internal import CairnModel
 internal import FoundationEssentials
 package import MapState
 internal import Platform
+package import Recording
 internal import Routing
 package import Worker
 
@@ -16,32 +17,52 @@ package import Worker
 package struct RouterOperations: Sendable {
     private let follower: NetworkFollower
     private let shelf: NetworkShelf
+    private let recorder: Recorder?
 
     /// The longest wait for a sequence number.
     private static let patience = Duration.seconds(5)
 
     /// Answers from the networks of a shelf, with the changes of roads that a follower knows.
-    package init(follower: NetworkFollower, shelf: NetworkShelf) {
+    ///
+    /// `recorder` records each answer with the moment it is of.
+    package init(follower: NetworkFollower, shelf: NetworkShelf, recorder: Recorder? = nil) {
         self.follower = follower
         self.shelf = shelf
+        self.recorder = recorder
     }
 
     /// The handlers for a worker's host.
     package func handlers() -> TaskHandlers {
         var handlers = TaskHandlers()
-        handlers.on(.route) { request, context in
-            try router(request.terms, context).route(request)
+        answer(.route, in: &handlers) { router, request, _ throws(Failure) in
+            try router.route(request)
         }
-        handlers.on(.routeTable) { request, context in
-            try router(request.terms, context).table(request, isCancelled: { context.isCancelled })
+        answer(.routeTable, in: &handlers) { router, request, context throws(Failure) in
+            try router.table(request, isCancelled: { context.isCancelled })
         }
-        handlers.on(.reach) { request, context in
-            try router(request.terms, context).reach(request, isCancelled: { context.isCancelled })
+        answer(.reach, in: &handlers) { router, request, context throws(Failure) in
+            try router.reach(request, isCancelled: { context.isCancelled })
         }
-        handlers.on(.nearestRoads) { request, context in
-            try router(request.terms, context).nearest(request)
+        answer(.nearestRoads, in: &handlers) { router, request, _ throws(Failure) in
+            try router.nearest(request)
         }
         return handlers
+    }
+
+    private func answer<Request: RecordedRouteQuestion, Answer: RecordedRouteAnswer>(
+        _ operation: Operation<Request, Answer>, in handlers: inout TaskHandlers,
+        _ engine:
+            @escaping @Sendable (Router, Request, OperationContext) throws(Failure) -> Answer
+    ) {
+        handlers.on(operation) { [self] request, context in
+            let now = Timestamp(microseconds: WallClock.microseconds())
+            let answer = try engine(
+                try router(request.terms, context, now), request, context)
+            recorder?.note(
+                operation, request.fixed(at: now), answer,
+                Recorder.Context(sequence: answer.context.sequence))
+            return answer
+        }
     }
 
     /// Opens the networks of the present and makes their usual metrics, so that the first request
@@ -51,12 +72,14 @@ package struct RouterOperations: Sendable {
             guard let network = state.network(named: name) else { continue }
             _ = try? Router(
                 try shelf.network(network.published), RouteTerms(network: name),
-                at: moment(of: network, in: state, isPresent: true))
+                at: moment(
+                    of: network, in: state, isPresent: true,
+                    Timestamp(microseconds: WallClock.microseconds())))
         }
     }
 
     private func router(
-        _ terms: RouteTerms, _ context: OperationContext
+        _ terms: RouteTerms, _ context: OperationContext, _ now: Timestamp
     ) throws(Failure) -> Router {
         let state = try state(terms, context)
         guard let network = state.network(named: terms.network) else {
@@ -74,16 +97,17 @@ package struct RouterOperations: Sendable {
         }
         return try Router(
             try shelf.network(network.published), terms,
-            at: moment(of: network, in: state, isPresent: terms.at == nil))
+            at: moment(of: network, in: state, isPresent: terms.at == nil, now))
     }
 
     private func moment(
-        of network: NetworksState.Network, in state: NetworksState, isPresent: Bool
+        of network: NetworksState.Network, in state: NetworksState, isPresent: Bool,
+        _ now: Timestamp
     ) -> RouteMoment {
         RouteMoment(
             changes: network.changes, sequence: state.sequence,
             isStale: isPresent && follower.isStale, isPresent: isPresent,
-            now: Timestamp(microseconds: WallClock.microseconds()))
+            now: now)
     }
 
     private func state(

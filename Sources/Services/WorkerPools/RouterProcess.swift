@@ -6,6 +6,7 @@ internal import CairnModel
 internal import Daemon
 internal import Logging
 internal import MapState
+internal import Recording
 internal import Site
 internal import Worker
 
@@ -16,6 +17,8 @@ extension PoolProcess {
     /// It accepts no work before it has read the log up to its head at the start (or after ten
     /// seconds without the log), and has opened the networks.
     static let router = PoolProcess(.router) { daemon, start in
+        let recorder = try Recorder(daemon, .router, rate: start.recording)
+        defer { recorder.close() }
         let log = try LogReader(bus: daemon.bus)
         let follower = try NetworkFollower(
             following: daemon.bus, log: log,
@@ -23,9 +26,10 @@ extension PoolProcess {
             // It must not go on answering from an outdated state.
             onStop: { daemon.requestShutdown(because: $0) })
         defer { follower.stop() }
+        recorder.nameLog { follower.incarnation }
         daemon.showKnown({ follower.current.sequence }, isStale: { follower.isStale })
         let operations = RouterOperations(
-            follower: follower, shelf: NetworkShelf(site: daemon.site))
+            follower: follower, shelf: NetworkShelf(site: daemon.site), recorder: recorder)
         do {
             let state = try await daemon.untilShutdown {
                 let head = try await log.head().head

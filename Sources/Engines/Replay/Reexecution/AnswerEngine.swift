@@ -9,6 +9,7 @@ internal import Identify
 internal import Locator
 public import Recording
 internal import Rendering
+internal import Routing
 internal import Site
 internal import Synchronization
 
@@ -40,6 +41,7 @@ public final class SiteEngine: AnswerEngine {
     private let shelf: DatasetCache
     private let orders = ObjectOrders()
     private let locators = Mutex<[ContentID: Locator]>([:])
+    private let networks: PastNetworks
 
     /// Limit of open locators.
     private static let locatorLimit = 8
@@ -51,6 +53,7 @@ public final class SiteEngine: AnswerEngine {
         site path: String, report: @escaping @Sendable (String) -> Void = { _ in }
     ) throws(Failure) {
         site = try Site(reading: path)
+        networks = PastNetworks(site)
         atlas = try Atlas(site: path, report: report)
         let shelf = DatasetCache(directory: site.datasetsDirectory)
         self.shelf = shelf
@@ -135,6 +138,19 @@ public final class SiteEngine: AnswerEngine {
                 return .incomparable("the map has layers on other servers")
             }
             return .answer(try engine.find(request, in: map))
+        },
+        Handler(.route) { engine, request, record throws(Failure) in
+            .answer(try engine.networks.router(request.terms, at: record.sequence).route(request))
+        },
+        Handler(.routeTable) { engine, request, record throws(Failure) in
+            .answer(try engine.networks.router(request.terms, at: record.sequence).table(request))
+        },
+        Handler(.reach) { engine, request, record throws(Failure) in
+            .answer(try engine.networks.router(request.terms, at: record.sequence).reach(request))
+        },
+        Handler(.nearestRoads) { engine, request, record throws(Failure) in
+            .answer(
+                try engine.networks.router(request.terms, at: record.sequence).nearest(request))
         },
     ]
 

@@ -221,27 +221,35 @@ extension Operation where Request == ReverseGeocodeRequest, Answer == ReverseGeo
 extension Operation where Request == RouteRequest, Answer == RouteAnswer {
     /// Finds routes over stops.
     public static var route: Self {
-        Self("route", at: .pool(.router), effort: .short, timeout: .seconds(15))
+        Self(
+            "route", at: .pool(.router), request: .json, answer: .json, timeout: .seconds(15),
+            recordedForm: 4)
     }
 }
 
 extension Operation where Request == RouteTableRequest, Answer == RouteTableAnswer {
     /// Finds the costs between many places.
     public static var routeTable: Self {
-        Self("routeTable", at: .pool(.router), effort: .long, timeout: .seconds(30))
+        Self(
+            "routeTable", at: .pool(.router), request: .json, answer: .json, effort: .long,
+            timeout: .seconds(30), recordedForm: 4)
     }
 }
 
 extension Operation where Request == ReachRequest, Answer == ReachAnswer {
     /// Finds what is reached within costs.
     public static var reach: Self {
-        Self("reach", at: .pool(.router), effort: .long, timeout: .seconds(30))
+        Self(
+            "reach", at: .pool(.router), request: .json, answer: .json, effort: .long,
+            timeout: .seconds(30), recordedForm: 4)
     }
 }
 
 extension Operation where Request == NearestRoadsRequest, Answer == NearestRoadsAnswer {
     /// Finds the roads nearest to a place.
     public static var nearestRoads: Self {
-        Self("nearestRoads", at: .pool(.router), requestBound: OperationPlace.shortBound)
+        Self(
+            "nearestRoads", at: .pool(.router), request: .json,
+            requestBound: OperationPlace.shortBound, answer: .json, recordedForm: 4)
     }
 }

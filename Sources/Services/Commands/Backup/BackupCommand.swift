@@ -16,13 +16,13 @@ struct BackupCommand: SiteCommand {
         commandName: "backup", abstract: "Copy the whole site into a folder, up or down.",
         discussion: """
             The log, its archives, datasets, rasters, locators, networks, results and uploads of \
-            jobs, recordings, access rules with users, the key of tokens and the credentials for other \
-            servers. A second backup into the same folder copies what is new, and replaces the \
-            log when all else is there; one that is interrupted leaves the backup before it. The \
-            folder is closed to other users: it holds secrets, unless --without-secrets leaves \
+            jobs, recordings, access rules with users, the key of tokens and the credentials for \
+            other servers. A second backup into the same folder copies what is new, and replaces \
+            the log when all else is there; one that is interrupted leaves the backup before it. \
+            The folder is closed to other users: it holds secrets, unless --without-secrets leaves \
             them out. 'cairn drill restore' proves a backup, 'cairn restore' puts it in a site's \
-            place. JSON: one line with folder, head, stateHash, fileCount, byteCount, \
-            copiedCount, copiedBytes, hasAccessRules and hasSecrets.
+            place. JSON: one line with folder, head, stateHash, fileCount, byteCount, copiedCount, \
+            copiedBytes, hasAccessRules and hasSecrets.
             """)
 
     @OptionGroup var common: CommonOptions

@@ -29,8 +29,8 @@ struct NetworkBuild: SiteCommand {
             .osm, several and overlapping, or vector files with line layers that GDAL reads. A \
             mode is car, truck, bicycle, foot or plain, or the path of a profile, JSON. The same \
             sources and modes give the same file. JSON: one line with name, network, topology, \
-            byteCount, vertexCount, edgeCount, turnCount, wayCount, restrictionCount, unresolvedCount, \
-            rejectedCount, rejected, examples, travelModes and sequence.
+            byteCount, vertexCount, edgeCount, turnCount, wayCount, restrictionCount, \
+            unresolvedCount, rejectedCount, rejected, examples, travelModes and sequence.
             """)
     static let makesSite = true
 
