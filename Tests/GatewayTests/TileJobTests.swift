@@ -414,6 +414,17 @@ extension JSONTree {
         #expect(jobs.known.isEmpty)
     }
 
+    @Test func `an area that takes too long to count is refused by its own name`() async throws {
+        let corners = (0...20_000).map { "[\($0 % 3 * 100),\($0 % 2 * 100_000)]" }
+        let area = "%7Brings:[[\(corners.joined(separator: ","))]]%7D"
+        for name in ["areaOfInterest", "polygon"] {
+            let answer = try await json(
+                Self.pictures + "/estimateExportTilesSize", form: "levels=18&\(name)=\(area)")
+            let message = answer["error"]?["message"]?.text ?? ""
+            #expect(message.contains("parameter '\(name)': expected an area whose"), "\(message)")
+        }
+    }
+
     @Test func `what packages of the map had is what an estimate goes by`() async throws {
         let world = "exportExtent=-20037509,-20037509,20037509,20037509"
         for (face, format) in [("MapServer", "tpkx"), ("MapServer", "mbtiles")] {
@@ -454,6 +465,7 @@ extension JSONTree {
             let root = try await json(path + "?f=json")
             #expect(root["exportTilesAllowed"]?.flag == true)
             #expect(root["maxExportTilesCount"]?.whole == 4_000_000)
+            #expect(root["minLOD"]?.whole == 0 && root["maxLOD"]?.whole == 23)
             let none = try await json(path + "?f=json", without)
             #expect(none["exportTilesAllowed"]?.flag == false)
             let refused = try await json(path + "/exportTiles?levels=0", without)

@@ -11,7 +11,9 @@ extension TileSelection {
     /// Number of tiles that touch the area, and so are drawn.
     ///
     /// Throws `invalidParameter` for an area whose sides cross more than ten million rows of tiles.
-    public func touchedTileCount() throws(Failure) -> Int {
+    ///
+    /// - Parameter name: The parameter with the area, for that failure.
+    public func touchedTileCount(areaIn name: String = "area") throws(Failure) -> Int {
         guard case .polygon(let rings)? = area else { return tileCount }
         let sides = rings.flatMap { ring in zip(ring, ring.dropFirst()).map { Side($0, $1) } }
         var (total, crossings) = (0, 0)
@@ -21,8 +23,8 @@ extension TileSelection {
             crossings += rows.crossingCount
             guard crossings <= Self.crossingLimit else {
                 throw ParameterTexts.fault(
-                    "area",
-                    "one whose sides cross at most \(Self.crossingLimit) rows of tiles: "
+                    name,
+                    "an area whose sides cross at most \(Self.crossingLimit) rows of tiles: "
                         + "generalise it")
             }
             while let count = rows.nextCount() { total += count }

@@ -69,7 +69,11 @@ struct MapServiceResource {
             writeTime(to: &json)
             // Tiles are announced, but clients that can request pictures should go on doing so.
             json.member("singleFusedMapCache", false)
-            if map.spatialReference != nil { json.tileInfo() }
+            if map.spatialReference != nil {
+                json.tileInfo()
+                json.member("minLOD", TileAddress.levels.lowerBound)
+                json.member("maxLOD", TileAddress.levels.upperBound)
+            }
             json.member("minScale", 0)
             json.member("maxScale", 0)
             json.member("supportedImageFormatTypes", "PNG32,PNG24,PNG,JPG")

@@ -154,14 +154,17 @@ extension GatewayService {
 
     /// The number of packages whose tiles are measured, the newest.
     private static let measuredCount = 16
+    /// The most bytes of their areas as text: others take long to count.
+    private static let measuredAreaByteCount = 20_000
 
     func estimateTiles(_ call: Call, _ face: TileFace) async throws(Failure) -> GatewayResponse {
-        let texts = try await order(call, face, isEstimate: true).texts
-        let asked = try ParameterTexts(texts, of: face.task)
+        let order = try await order(call, face, isEstimate: true)
+        let asked = try ParameterTexts(order.texts, of: face.task)
         try call.caller.check(reading: [], pasts: face.task.pasts(asked))
         let all = try await jobsBackend().jobs()
         let estimate = try await OwnThread.run("estimate") { () throws(Failure) in
-            let tileCount = try TileSelection(asked, of: face.task.kind).touchedTileCount()
+            let tileCount = try TileSelection(asked, of: face.task.kind)
+                .touchedTileCount(areaIn: order.areaName)
             let measured = Self.bytesPerTile(asked, face, all)
             return TileEstimate(
                 tileCount: tileCount,
@@ -180,6 +183,7 @@ extension GatewayService {
         var (tiles, bytes) = (0, 0.0)
         let alike = jobs.filter { job in
             job.kind == face.task.kind && job.result != nil && job.parameters["at"] == nil
+                && job.parameters["area"]?.utf8.count ?? 0 <= measuredAreaByteCount
                 && ["map", "format", "tileFormat"].allSatisfy {
                     job.parameters[$0] == asked.texts[$0]
                 }

@@ -22,6 +22,8 @@ struct TileOrder {
 
     /// Of the job, by name.
     let texts: [String: String]
+    /// The client's parameter with the area.
+    let areaName: String
 
     /// - Parameters:
     ///   - isEstimate: Whether nothing is written, in whatever form.
@@ -38,8 +40,17 @@ struct TileOrder {
             "map": map.rawValue, "format": try Self.format(parameters, face),
             "levels": try Self.levels(parameters, face).map(String.init).joined(separator: ","),
         ]
-        let area = try Self.area(parameters, reference) ?? .envelope(fullExtent)
-        if let text = Self.text(of: area) { (texts["area"], texts["areaSR"]) = (text, "3857") }
+        let polygon = [Known.areaOfInterest, Known.exportPolygon].first { parameters[$0] != nil }
+        areaName = (polygon ?? Known.exportExtent).name
+        let area: Shape? =
+            if let polygon {
+                try Self.area(parameters, polygon, reference)
+            } else {
+                try Self.extent(parameters, reference)
+            }
+        if let text = Self.text(of: area ?? .envelope(fullExtent)) {
+            (texts["area"], texts["areaSR"]) = (text, "3857")
+        }
         texts["layers"] = parameters[Known.exportedLayers]
         texts["at"] = parameters[Known.at]
         if face == .pictures {
@@ -187,15 +198,18 @@ struct TileOrder {
 
     // MARK: The area
 
-    /// In EPSG:3857; nil where none is asked for.
+    /// The area of a parameter that is there, in EPSG:3857.
     private static func area(
+        _ parameters: Parameters, _ parameter: Parameter<String?>, _ reference: SpatialReference
+    ) throws(Failure) -> Shape {
+        let (shape, own) = try polygon(parameters.required(parameter), parameter.name)
+        return try projected(shape, own ?? reference, parameter.name)
+    }
+
+    /// `exportExtent` in EPSG:3857; nil where none is asked for.
+    private static func extent(
         _ parameters: Parameters, _ reference: SpatialReference
     ) throws(Failure) -> Shape? {
-        for parameter in [Known.areaOfInterest, Known.exportPolygon] {
-            guard let text = parameters[parameter] else { continue }
-            let (shape, own) = try polygon(text, parameter.name)
-            return try projected(shape, own ?? reference, parameter.name)
-        }
         let name = Known.exportExtent.name
         guard let text = parameters[Known.exportExtent], !text.isEqualIgnoringCase("DEFAULT")
         else { return nil }
