@@ -60,6 +60,67 @@ import TilePackages
                 try list.put(tile, edited[tile] ?? [])
             }
             #expect(try list.finish() == made, "seed \(seed)")
+
+            // The same from changes that were found without the base.
+            let changes = try TileChangeWriter(
+                at: folder.file("changes"), base: base.metadata.provenance, metadata: metadata)
+            for tile in Set(tiles.keys).union(edited.keys).sorted()
+            where edited[tile] != tiles[tile] {
+                let before = tiles[tile] ?? []
+                try changes.put(
+                    tile, edited[tile] ?? [],
+                    before: [
+                        .unknown, .bytes(before), .state(TileChangeWriter.state(of: before)),
+                    ].randomElement(using: &random) ?? .unknown)
+            }
+            let summary = try changes.finish()
+            #expect(summary.changedCount == made.changedCount, "seed \(seed)")
+            #expect(summary.removedCount == made.removedCount, "seed \(seed)")
+            let again = try TilePackageUpdate.apply(
+                folder.file("changes"), to: base, at: folder.file("again"))
+            #expect(again == full, "seed \(seed)")
+        }
+    }
+
+    @Test func `changes found without the base apply to that base alone, whole or not at all`()
+        throws
+    {
+        let folder = try Folder()
+        var random = SeededGenerator(seed: 5)
+        var metadata = TilePackageMetadata.sample(.png, levels: 0...6)
+        let tiles = random.tiles(40, levels: 0...6)
+        try write(tiles, .mbtiles, metadata, to: folder.file("base"))
+        let base = try TilePackage.open(folder.file("base"))
+        let tile = try #require(tiles.keys.min())
+        let other = tiles.merging([tile: [1, 2, 3]]) { $1 }
+        try write(other, .mbtiles, metadata, to: folder.file("other tile"))
+        let provenance = metadata.provenance
+        metadata.provenance.append(ProvenanceEntry("sequence", "4712"))
+        let full = try write(
+            tiles.merging([tile: [4, 5]]) { $1 }, .mbtiles, metadata, to: folder.file("full"))
+        let changes = try TileChangeWriter(
+            at: folder.file("changes"), base: provenance, metadata: metadata)
+        try changes.put(tile, [4, 5], before: .bytes(tiles[tile] ?? []))
+        try changes.finish()
+        // Of another provenance, and of the same one with another tile.
+        for name in ["full", "other tile"] {
+            #expect {
+                try TilePackageUpdate.apply(
+                    folder.file("changes"), to: try TilePackage.open(folder.file(name)),
+                    at: folder.file("new"))
+            } throws: { ($0 as? Failure)?.code == .conflict }
+        }
+        let whole = try bytes(of: folder.file("changes"))
+        for _ in 0..<400 {
+            var damaged = whole
+            let place = Int.random(in: 0..<whole.count, using: &random)
+            damaged[place] = UInt8.random(in: 0...255, using: &random)
+            try Data(damaged).write(to: URL(filePath: folder.file("damaged")))
+            if let applied = try? TilePackageUpdate.apply(
+                folder.file("damaged"), to: base, at: folder.file("new"))
+            {
+                #expect(applied.content == full.content)
+            }
         }
     }
 

@@ -106,15 +106,19 @@ extension PackageDatabase {
             if let failure { throw failure }
         }
 
-        /// Level, column, row and bytes of every row of an update, as they lie; nil for NULL.
+        /// Level, column, row, bytes and state before of every row of an update, as they lie; nil
+        /// for NULL, and for a state that the update does not have.
         func changes(
-            _ body: (Int64, Int64, Int64, [UInt8]?) throws(Failure) -> Void
+            statesBefore: Bool,
+            _ body: (Int64, Int64, Int64, [UInt8]?, [UInt8]?) throws(Failure) -> Void
         ) throws(Failure) {
+            let before = statesBefore ? "substr(tile_before, 1, 33)" : "NULL"
             let failure = try bounded(Self.allSteps) { () throws(SQLiteError) -> Failure? in
                 var statement = try connection.prepare(
                     """
                     SELECT zoom_level, tile_column, tile_row, tile_data,
-                    length(tile_data) > \(TilePackage.tileByteLimit) FROM tiles ORDER BY rowid
+                    length(tile_data) > \(TilePackage.tileByteLimit), \(before)
+                    FROM tiles ORDER BY rowid
                     """)
                 do throws(Failure) {
                     while try next(&statement) {
@@ -123,7 +127,8 @@ extension PackageDatabase {
                         }
                         try body(
                             statement.integer(0), statement.integer(1), statement.integer(2),
-                            statement.isNull(3) ? nil : statement.bytes(3))
+                            statement.isNull(3) ? nil : statement.bytes(3),
+                            statement.isNull(5) ? nil : statement.bytes(5))
                     }
                 } catch { return error }
                 return nil

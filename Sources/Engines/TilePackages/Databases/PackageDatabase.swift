@@ -68,13 +68,16 @@ enum PackageDatabase {
             }
         }
 
-        /// Inserts a tile; nil bytes are NULL.
-        func put(_ tile: TileAddress, row: Int, _ bytes: [UInt8]?) throws(Failure) {
+        /// Inserts a tile; nil bytes are NULL, and so is what `before` has none of.
+        func put(
+            _ tile: TileAddress, row: Int, _ bytes: [UInt8]?, before: [UInt8]? = nil
+        ) throws(Failure) {
             do throws(SQLiteError) {
                 try insert?.bind(1, Int64(tile.level))
                 try insert?.bind(2, Int64(tile.column))
                 try insert?.bind(3, Int64(row))
                 if let bytes { try insert?.bind(4, bytes) }
+                if let before { try insert?.bind(5, before) }
                 try insert?.run()
             } catch { throw Failure(writing: error, path) }
         }

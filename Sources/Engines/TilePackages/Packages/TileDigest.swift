@@ -25,6 +25,21 @@ struct TileDigest {
         count += 1
     }
 
+    /// Adds a change: the state before, where it is known, and the bytes after, nil for none.
+    mutating func add(_ tile: TileAddress, _ before: [UInt8]?, _ after: [UInt8]?) {
+        hash.update([before == nil ? 0 : 1, after == nil ? 0 : 1])
+        if let before { hash.update(before) }
+        add(tile, after ?? [])
+    }
+
+    /// The SHA-256 of one tile's bytes, vector tiles before gzip; a zero for a tile that is none.
+    static func state(_ bytes: [UInt8]?) -> [UInt8] {
+        guard let bytes, !bytes.isEmpty else { return [0] }
+        var hash = SHA256()
+        hash.update(bytes)
+        return hash.finish().bytes
+    }
+
     /// 64 hexadecimal digits.
     var text: String { hash.finish().hexadecimal }
 }

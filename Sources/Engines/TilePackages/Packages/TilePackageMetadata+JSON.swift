@@ -24,9 +24,7 @@ extension TilePackageMetadata {
             json.vectorLayers(vectorLayers)
             if let style { json.member("style", style) }
             json.member("created", Int(created.microseconds))
-            json.member("provenance", array: provenance) { json, entry in
-                json.array(of: [entry.name, entry.value]) { $0.string($1) }
-            }
+            json.member("provenance", array: provenance) { json, entry in json.entry(entry) }
             json.member("content", content)
         }
         return writer.bytes
@@ -52,10 +50,9 @@ extension TilePackageMetadata {
         vectorLayers = VectorTileLayer.reading(json["vector_layers"], levels)
         style = json["style"]?.text
         self.created = Timestamp(microseconds: created)
-        for entry in json["provenance"]?.elements ?? [] {
-            let pair = entry.elements.compactMap(\.text)
-            guard pair.count == 2 else { return nil }
-            provenance.append(ProvenanceEntry(pair[0], pair[1]))
+        if let list = json["provenance"] {
+            guard let entries = [ProvenanceEntry](list) else { return nil }
+            provenance = entries
         }
     }
 
@@ -68,7 +65,30 @@ extension TilePackageMetadata {
     }
 }
 
+extension [ProvenanceEntry] {
+    /// A list of names and values, each an array of the two.
+    var json: [UInt8] {
+        var writer = JSONWriter()
+        writer.array(of: self) { $0.entry($1) }
+        return writer.bytes
+    }
+
+    /// Reads such a list; nil for anything else.
+    init?(_ json: JSONTree) {
+        self = []
+        for entry in json.elements {
+            let pair = entry.elements.compactMap(\.text)
+            guard pair.count == 2 else { return nil }
+            append(ProvenanceEntry(pair[0], pair[1]))
+        }
+    }
+}
+
 extension JSONWriter {
+    fileprivate mutating func entry(_ entry: ProvenanceEntry) {
+        array(of: [entry.name, entry.value]) { $0.string($1) }
+    }
+
     /// Writes the member `vector_layers` of MBTiles and PMTiles.
     mutating func vectorLayers(_ layers: [VectorTileLayer]) {
         member("vector_layers", array: layers) { json, layer in

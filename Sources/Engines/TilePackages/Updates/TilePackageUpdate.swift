@@ -6,15 +6,20 @@ internal import Geometry
 
 /// Update packages: what turns a package of some tiles into one of others.
 ///
-/// An update is an SQLite database, `application_id` `CTPU`, `user_version` 1. Its table `update`
-/// (name, value) has `base` and `target`, the identities of the tiles before and after
-/// (``TilePackageSummary/content``), `encoding`, and `metadata`, that of the target as JSON. Its
-/// table `tiles` (zoom_level, tile_column, tile_row, tile_data; rows from the top) has, in
-/// ascending order, each tile that is new or has other bytes, and with NULL each that is no more.
-/// Vector tiles are gzip.
+/// An update is an SQLite database, `application_id` `CTPU`, `user_version` 1 or 2. Its table
+/// `update` (name, value) has `encoding`, `metadata`, that of the target as JSON, and what it
+/// applies to. Its table `tiles` (zoom_level, tile_column, tile_row, tile_data; rows from the top)
+/// has, in ascending order, each tile that is new or has other bytes, and with NULL each that is no
+/// more. Vector tiles are gzip.
 ///
-/// An update belongs to tiles, not to a file: it applies to a package of any format with the tiles
-/// of its base.
+/// An update of version 1 is made of two packages. `base` and `target` are the identities of the
+/// tiles before and after (``TilePackageSummary/content``): it belongs to tiles, not to a file, and
+/// applies to a package of any format with the tiles of its base.
+///
+/// One of version 2 is made without them (``TileChangeWriter``). `base` is the provenance of the
+/// package that it applies to, as JSON, `changes` the identity of its own tiles, and the column
+/// `tile_before` has the SHA-256 of each tile before, a zero byte for one that was none, NULL where
+/// that is not known.
 public enum TilePackageUpdate {
     /// Writes the update that leads from one package to another of the same encoding.
     @discardableResult
@@ -43,7 +48,8 @@ public enum TilePackageUpdate {
     /// Writes the package that a base becomes, in the base's format: the bytes that an export of
     /// its tiles and metadata has.
     ///
-    /// Throws `conflict` for an update of another base, `corrupt` for a damaged base or update;
+    /// Throws `conflict` for an update of another base, or of another format's package where the
+    /// update is of version 2, `corrupt` for a damaged base or update;
     /// then nothing is at `path`. Tiles that have not changed are copied as they are; so where base
     /// and update come of different builds of zlib, vector tiles may be compressed otherwise than
     /// in an export anew, with the same content.
@@ -52,17 +58,10 @@ public enum TilePackageUpdate {
         _ update: String, to base: TilePackageReader, at path: String
     ) throws(Failure) -> TilePackageSummary {
         let changes = try TileChanges(update)
-        if let stated = base.statedContent, stated != changes.base {
-            throw Self.otherBase(update, base, stated, changes)
-        }
-        guard changes.metadata.encoding == base.metadata.encoding else {
-            throw Failure(
-                .conflict,
-                "the update '\(update)' has \(changes.metadata.encoding.rawValue) tiles, "
-                    + "'\(base.path)' \(base.metadata.encoding.rawValue)")
-        }
+        try check(changes, of: update, against: base)
         let writer = try TilePackage.writer(base.format, at: path, changes.metadata)
         var digest = TileDigest(base.metadata.encoding)
+        var listed = TileDigest(base.metadata.encoding)
         var cursor = try base.cursor()
         var old = try cursor.next()
         func copy(before tile: TileAddress?) throws(Failure) {
@@ -72,30 +71,79 @@ public enum TilePackageUpdate {
                 old = try cursor.next()
             }
         }
-        try changes.forEach { tile, packed throws(Failure) in
-            try copy(before: tile)
-            if let (kept, packed) = old, kept == tile {
+        try changes.forEach { change throws(Failure) in
+            try copy(before: change.tile)
+            var replaced: [UInt8]?
+            if let (kept, packed) = old, kept == change.tile {
                 digest.add(kept, packed.plain)
+                replaced = packed.plain
                 old = try cursor.next()
             }
-            if let packed { try writer.add(tile, packed) }
+            if let before = change.before, before != TileDigest.state(replaced) {
+                throw Failure(
+                    .conflict,
+                    "the update '\(update)' is for another \(change.tile.text) than "
+                        + "'\(base.path)' has")
+            }
+            listed.add(change.tile, change.before, change.packed?.plain)
+            if let packed = change.packed { try writer.add(change.tile, packed) }
         }
         try copy(before: nil)
-        guard digest.text == changes.base else {
-            throw Self.otherBase(update, base, digest.text, changes)
-        }
-        guard writer.content == changes.target else {
-            throw Failure.damaged(update, "its tiles are not those that it states")
+        switch changes.base {
+        case .tiles(let before, let after):
+            guard digest.text == before else {
+                throw otherBase(update, base, digest.text, before)
+            }
+            guard writer.content == after else { throw Self.damage(update) }
+        case .provenance(_, let stated):
+            guard digest.text == base.statedContent ?? digest.text else {
+                throw Failure.damaged(base.path, "its tiles are not those that it states")
+            }
+            guard listed.text == stated else { throw Self.damage(update) }
         }
         return try writer.finish()
     }
 
+    private static func damage(_ update: String) -> Failure {
+        Failure.damaged(update, "its tiles are not those that it states")
+    }
+
+    /// Throws `conflict` where the package cannot be the update's base.
+    private static func check(
+        _ changes: TileChanges, of update: String, against base: TilePackageReader
+    ) throws(Failure) {
+        let metadata = base.metadata
+        switch changes.base {
+        case .tiles(let before, _):
+            if let stated = base.statedContent, stated != before {
+                throw otherBase(update, base, stated, before)
+            }
+        case .provenance(let wanted, _):
+            guard metadata.provenance == wanted else {
+                let entry = wanted.first { !metadata.provenance.contains($0) }
+                let other = metadata.provenance.first { !wanted.contains($0) }
+                throw Failure(
+                    .conflict,
+                    "the update '\(update)' is for a package made of "
+                        + "\(entry.map { "\($0.name) \($0.value)" } ?? "less"), but "
+                        + "'\(base.path)' is of "
+                        + "\(other.map { "\($0.name) \($0.value)" } ?? "less")")
+            }
+        }
+        guard changes.metadata.encoding == metadata.encoding else {
+            throw Failure(
+                .conflict,
+                "the update '\(update)' has \(changes.metadata.encoding.rawValue) tiles, "
+                    + "'\(base.path)' \(metadata.encoding.rawValue)")
+        }
+    }
+
     private static func otherBase(
-        _ update: String, _ base: TilePackageReader, _ content: String, _ changes: TileChanges
+        _ update: String, _ base: TilePackageReader, _ content: String, _ wanted: String
     ) -> Failure {
         Failure(
             .conflict,
-            "the update '\(update)' is for tiles \(changes.base.prefix(16))…, but '\(base.path)' "
+            "the update '\(update)' is for tiles \(wanted.prefix(16))…, but '\(base.path)' "
                 + "has \(content.prefix(16))…")
     }
 }
