@@ -64,7 +64,8 @@ import Testing
                 let texts = try ParameterTexts(parameters, of: kind)
                 let formats =
                     kind.kind == .exportTiles ? ExportTiles.formats : ExportVectorTiles.formats
-                let settings = try TileExportSettings(texts, formats: formats, submitted: 1_000)
+                let settings = try TileExportSettings(
+                    texts, formats: formats, rootScale: PictureBlock.rootScale, submitted: 1_000)
                 return [.map(settings.map.rawValue)]
             case .exportFeatures: return [.map(try ExportSettings(assignment).map.rawValue)]
             default:
@@ -121,6 +122,9 @@ import Testing
         }
         #expect(pasts(["map": "City"]) == [] && pasts(["map": "City", "at": " "]) == [])
         #expect(pasts(["map": "City", "at": "5"]) == [.map("City")])
+        let tiles = ["map": "City", "levels": "0"]
+        #expect(pasts(tiles, .exportTiles) == [])
+        #expect(pasts(tiles.merging(["since": "5"]) { $1 }, .exportTiles) == [.map("City")])
         #expect(pasts(["locator": "World"], .batchGeocode) == [])
         #expect(pasts([:], .batch) == [.every])
         #expect(pasts([:], JobKind(rawValue: "Later")) == [.every])

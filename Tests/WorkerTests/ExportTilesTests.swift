@@ -19,17 +19,12 @@ import VectorTiles
 
 /// Exports of tiles, their chunks run by the real engines.
 @Suite(.timeLimit(.minutes(5))) struct ExportTilesTests {
-    private let history: FedSite
-    private let maps: IdentifyOperations
+    private let exporter: TileExporter
+    private var history: FedSite { exporter.history }
+    private var maps: IdentifyOperations { exporter.maps }
 
     init() throws {
-        history = try FedSite()
-        maps = try IdentifyOperations(
-            follower: history.follower, isStale: { false },
-            shelf: DatasetCache(directory: history.site.datasetsDirectory),
-            rasters: history.site.rastersDirectory,
-            remotes: RemoteServices(credentials: history.site.credentials)
-        ) { [history] request throws(Failure) in history.read(request) }
+        exporter = try TileExporter()
         // Areas that share borders, and points with a value of each kind.
         var areas: [String] = []
         for row in 0..<6 {
@@ -49,54 +44,17 @@ import VectorTiles
                 + #""text":\#(number % 5 == 0 ? "null" : "\"p\(number)\"")},"geometry":"#
                 + #"{"type":"Point","coordinates":[\#(number * 2 - 40),\#(number - 20)]}}"#
         }
-        try add(areas, "areas", as: 0)
-        try add(points, "points", as: 1)
+        try exporter.add(areas, "areas", as: 0)
+        try exporter.add(points, "points", as: 1)
     }
 
-    private func add(_ features: [String], _ name: String, as id: LayerID) throws {
-        let path = history.site.path + "/\(name).geojson"
-        try #"{"type":"FeatureCollection","features":[\#(features.joined(separator: ","))]}"#
-            .write(toFile: path, atomically: true, encoding: .utf8)
-        let layer = try #require(
-            try DatasetBuilder.importFile(path: path, into: history.site.datasetsDirectory).first)
-        try history.map.add(LayerSource(dataset: layer.dataset), layer.properties, as: id)
-    }
+    private func last() throws -> Int64 { try exporter.last() }
 
-    private func last() throws -> Int64 {
-        try #require(history.read(ReadRequest(after: 0, limit: 99)).last?.globalPosition)
-    }
-
-    /// The end of a job, its chunks run one after the other, each `times` times.
     private func export(
         _ kind: JobKind, _ parameters: [String: String], times: Int = 1
     ) throws -> (package: TilePackageReader, blob: BlobReference, chunks: Int) {
-        let operations = JobKinds.operations(with: JobCapabilities(maps: maps))
-        let blobs = history.site.blobs
-        let given = ["map": history.map.name.rawValue].merging(parameters) { $1 }
-        let submitted = try last()
-        func run(_ chunk: ChunkDescription, _ gathered: [BlobReference?]) throws -> ChunkOutcome {
-            var outcomes: [ChunkOutcome] = []
-            for number in 1...times {
-                let attempt = ChunkAttempt(chunk: 0, number: number, lease: UUID())
-                let assignment = ChunkAssignment(
-                    held: HeldAttempt(job: JobID(rawValue: UUID()), attempt: attempt),
-                    kind: kind, parameters: given, jobInput: nil, chunk: chunk,
-                    gathered: gathered, submittedSequence: submitted)
-                let operation = try #require(operations[assignment.operation])
-                outcomes.append(
-                    try operation(ChunkContext(assignment: assignment, blobs: blobs)))
-            }
-            #expect(Set(outcomes.map(\.blob)).count == 1)
-            return try #require(outcomes.last)
-        }
-        let plan = ChunkDescription(pool: .work, operation: "plan", input: Data(), weight: 0)
-        let outline = try run(try #require(try run(plan, []).nextStage.first), [])
-        let parts = try outline.nextStage.map { try run($0, []).blob }
-        let outcome = try run(try #require(outline.laterStages.first?.first), parts)
-        let blob = try #require(outcome.blob)
-        let path = history.site.path + "/\(blob.id)" + blob.type.endings[0]
-        try history.site.blobs.read(blob).write(to: URL(filePath: path))
-        return (try TilePackage.open(path), blob, outline.nextStage.count)
+        let product = try exporter.run(kind, parameters, times: times)
+        return (try TilePackage.open(product.path), product.blob, product.chunks)
     }
 
     private func tiles(
@@ -111,8 +69,8 @@ import VectorTiles
     func `a package of pictures has the tiles that the map service draws`(
         _ format: String
     ) throws {
-        let (package, _, _) = try export(
-            .exportTiles, ["levels": "0-3", "format": format])
+        let whole = try export(.exportTiles, ["levels": "0-3", "format": format])
+        let package = whole.package
         let found = try tiles(package)
         let blank = try #require(
             TileAddress(level: 3, row: 0, column: 0).map { try drawn($0, DrawnLayers(.show)) })
@@ -134,6 +92,17 @@ import VectorTiles
             package.metadata.provenance.map { ($0.name, $0.value) }, uniquingKeysWith: { $1 })
         #expect(provenance["map"] == history.map.name.rawValue)
         #expect(provenance["sequence"] == String(try last()))
+        #expect(provenance["kind"] == "ExportTiles")
+        // Scales are another way to say the levels.
+        let scales = "591657528,295828764, 148500000,73957191"
+        let same = try export(.exportTiles, ["scales": scales, "format": format])
+        #expect(same.blob == whole.blob)
+        #expect {
+            try export(.exportTiles, ["scales": "295828764,200000000"])
+        } throws: { ($0 as? Failure)?.message.contains("level 2, 1:147914382") == true }
+        #expect(throws: Failure.self) {
+            try export(.exportTiles, ["scales": "295828764", "levels": "1"])
+        }
     }
 
     /// A tile as the map service has it.
@@ -225,5 +194,35 @@ import VectorTiles
         #expect(throws: Failure.self) {
             try export(.exportVectorTiles, ["levels": "0", "layers": "9"])
         }
+    }
+
+    @Test func `a feature without a place is named by the job, and a layer without by its failure`()
+        throws
+    {
+        #expect(try exporter.run(.exportVectorTiles, ["levels": "0-1"]).warnings == [])
+        try history.map.append(LayerEditableChanged(layer: 0, isEditable: true))
+        let ring = [(0, 0), (9, 0), (1e306, 9), (0, 0)].map { Coordinate(x: $0.0, y: $0.1) }
+        try history.map.append(
+            FeaturesEdited(
+                layer: 0, added: [],
+                changed: [
+                    EditedFeature(
+                        id: 7, shape: .polygon(rings: [ring]),
+                        attributes: Attributes([.init(name: "name", value: .string("far"))]))
+                ], deleted: [], nextID: 99, refused: nil))
+        #expect(
+            try exporter.run(.exportVectorTiles, ["levels": "0-1"]).warnings == [
+                "layer 'layer 0': 1 features have no place in EPSG:3857 or are damaged, and are in "
+                    + "no tile: 7"
+            ])
+        let nowhere = SpatialReference(wkid: 99_999)
+        try history.map.add(
+            .graphics(GraphicsSource(spatialReference: nowhere)),
+            LayerProperties(
+                extent: nil, spatialReference: nowhere, geometryType: .point, fields: [],
+                featureCount: 0), as: 2)
+        #expect {
+            try exporter.run(.exportVectorTiles, ["levels": "0-1"])
+        } throws: { ($0 as? Failure)?.message.hasPrefix("layer 2 'layer 2': ") == true }
     }
 }

@@ -14,9 +14,9 @@ extension QueryEngine {
     /// The features of layers whose rectangles meet `area`, ready for vector tiles: by rising
     /// object id, which is their id, with every other field that is not null.
     ///
-    /// Moments are ISO 8601 text. Features with a position that has no place in EPSG:3857 are
-    /// counted by ``VectorTileLayer/unplaceable``; on WGS 84 latitudes beyond the map's are moved
-    /// to its border. Throws `tooLarge` beyond ``tileCoordinateBound``, `cancelled`, and what the
+    /// Moments are ISO 8601 text. Features with a position that has no place in EPSG:3857, and
+    /// those whose bytes are damaged, are counted by ``VectorTileLayer/unplaceable``; on WGS 84
+    /// latitudes beyond the map's are moved to its border. Throws `tooLarge` beyond ``tileCoordinateBound``, `cancelled`, and what the
     /// datasets throw.
     ///
     /// - Parameter area: In EPSG:3857.
@@ -40,13 +40,28 @@ extension QueryEngine {
         request.spatialFilter = QuerySpatialFilter(
             geometry: .envelope(area.meetingWorld), spatialReference: .webMercator,
             relation: .envelopeIntersects)
-        let run = try run(request, in: map, isCancelled)
-        let reader = try TileFeatureReader(run.features.base.properties, run.layer.fields)
+        let run: QueryRun
+        let reader: TileFeatureReader
+        var filter: RowFilter
+        do throws(Failure) {
+            run = try self.run(request, in: map, isCancelled)
+            reader = try TileFeatureReader(run.features.base.properties, run.layer.fields)
+            filter = try run.filter()
+        } catch {
+            let name = "layer \(layer.id) '\(layer.name)'"
+            throw error.message.contains(name)
+                ? error : Failure(error.code, "\(name): \(error.message)")
+        }
         var chains = FeatureChains()
         var features: [VectorTileFeature] = []
-        var filter = try run.filter()
         try run.forEachRow(&filter) { row throws(Failure) in
-            features.append(try reader.feature(row, &chains))
+            do throws(Failure) {
+                features.append(try reader.feature(row, &chains))
+            } catch {
+                guard error.code == .corrupt else { throw error }
+                features.append(try reader.nowhere(row))
+                return true
+            }
             left -= chains.coordinates.count
             guard left >= 0 else {
                 throw Failure(
@@ -82,11 +97,19 @@ private struct TileFeatureReader {
         }
     }
 
+    /// A feature whose bytes are damaged, as one without coordinates.
+    func nowhere(_ row: FeatureReader) throws(Failure) -> VectorTileFeature {
+        VectorTileFeature(id: try id(of: row), shape: .multipoint([]))
+    }
+
+    private func id(of row: FeatureReader) throws(Failure) -> UInt64? {
+        if case .integer(let number) = try row.stored(0) { UInt64(exactly: number) } else { nil }
+    }
+
     func feature(
         _ row: FeatureReader, _ chains: inout FeatureChains
     ) throws(Failure) -> VectorTileFeature {
-        var id: UInt64?
-        if case .integer(let number) = try row.stored(0) { id = UInt64(exactly: number) }
+        let id = try id(of: row)
         var attributes: [(name: String, value: VectorTileValue?)] = []
         attributes.reserveCapacity(fields.count)
         for column in fields.indices.dropFirst() {

@@ -30,6 +30,13 @@ public protocol JobMaps: Sendable {
         _ request: ExportRequest, isCancelled: @escaping @Sendable () -> Bool
     ) throws(Failure) -> ExportedPicture
 
+    /// Where a map's pictures and tiles may differ between two sequence numbers; throws `Failure`
+    /// as ``map(named:at:)``.
+    func changes(
+        of map: MapName, from first: Int64, to last: Int64,
+        isCancelled: @escaping @Sendable () -> Bool
+    ) throws(Failure) -> MapChanges
+
     /// The layers' features that meet an area in EPSG:3857, ready for tiles.
     func tileContent(
         of layers: [TileLayer], in map: MapDescription, meeting area: Envelope,

@@ -6,9 +6,8 @@ public import CairnModel
 extension JobKindDescription {
     /// A service that the jobs of a kind read, besides their input.
     public enum Read: Hashable, Sendable, Codable {
-        /// The map that one parameter names, at the moment that another one names; now without
-        /// that.
-        case map(parameter: String, moment: String)
+        /// The map that one parameter names, at the moments that others name; now without those.
+        case map(parameter: String, moments: [String])
         /// The locator that a parameter names.
         case locator(parameter: String)
         /// Any service that the input names.
@@ -46,7 +45,8 @@ extension JobKindDescription {
         Set(
             reads.compactMap { read in
                 switch read {
-                case .map(let name, let moment) where parameters[moment] != nil:
+                case .map(let name, let moments)
+                where moments.contains { parameters[$0] != nil }:
                     parameters[name].map { .map($0) } ?? .every
                 case .everyService: .every
                 case .map, .locator: nil

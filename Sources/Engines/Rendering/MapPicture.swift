@@ -110,6 +110,11 @@ public enum MapPicture {
         return missing
     }
 
+    /// Maximum distance of a layer's symbols from their shapes, in pixels of 96 dots per inch.
+    public static func reachPixels(of layer: LayerDescription) -> Double {
+        reach(of: LayerStyle(layer, scale: nil), dpi: 96)
+    }
+
     /// Maximum distance of symbols from their shapes, in pixels.
     private static func reach(of style: LayerStyle, dpi: Double) -> Double {
         (style.reachPoints * dpi / 72).rounded(.up) + 2

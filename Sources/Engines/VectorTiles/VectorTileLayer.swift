@@ -29,6 +29,8 @@ public struct VectorTileLayer: Sendable {
     public let name: String
     /// Number of features without coordinates, or with one that is not finite; they are in no tile.
     public private(set) var unplaceable = 0
+    /// The numbers of those that have one, in their order.
+    public private(set) var unplaceableIDs: [UInt64] = []
 
     var features: [Feature] = []
     var geometry = GeometryStore()
@@ -54,6 +56,7 @@ public struct VectorTileLayer: Sendable {
         for feature in source {
             guard geometry.append(feature.shape, of: features.count) else {
                 unplaceable += 1
+                if let id = feature.id { unplaceableIDs.append(id) }
                 continue
             }
             let first = tags.count

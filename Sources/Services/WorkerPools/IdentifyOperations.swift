@@ -13,6 +13,7 @@ internal import JobKinds
 internal import MapState
 package import Recording
 package import Remote
+internal import Rendering
 package import Site
 package import SiteAnswers
 package import VectorTiles
@@ -280,6 +281,16 @@ extension IdentifyOperations: JobMaps {
         _ request: ExportRequest, isCancelled: @escaping @Sendable () -> Bool
     ) throws(Failure) -> ExportedPicture {
         try export(request, isCancelled: isCancelled)
+    }
+
+    /// Compares the map's two states.
+    package func changes(
+        of map: MapName, from first: Int64, to last: Int64,
+        isCancelled: @escaping @Sendable () -> Bool
+    ) throws(Failure) -> MapChanges {
+        let (old, new) = (try self.map(named: map, at: first), try self.map(named: map, at: last))
+        return try engine.changes(
+            from: old, to: new, reach: MapPicture.reachPixels, isCancelled: isCancelled)
     }
 
     /// Reads features by the engine of queries.

@@ -51,7 +51,7 @@ public enum BatchIdentify: JobKindDefinition {
             .whole("maximumResultsPerLayer", "The most results of one layer."),
             .flag("returnPopupsOnly", "Whether layers are left out whose popups are off."),
             .flag("explain", "Whether answers say what came of every layer."),
-        ], reads: [.map(parameter: "map", moment: "at")], inputNamesBlobs: false)
+        ], reads: [.map(parameter: "map", moments: ["at"])], inputNamesBlobs: false)
 
     /// Smallest number of queries in a chunk.
     public static let queriesPerChunk = 500

@@ -34,7 +34,7 @@ public enum ExportFeatures: JobKindDefinition {
                 "format", "The format of the file.", ExportFormat.geoPackage.rawValue,
                 of: ExportFormat.allCases.map(\.rawValue)),
             .text("at", "The sequence number or ISO 8601 time as of which the layer is read."),
-        ], reads: [.map(parameter: "map", moment: "at")], inputNamesBlobs: false)
+        ], reads: [.map(parameter: "map", moments: ["at"])], inputNamesBlobs: false)
 
     /// How many features a chunk reads.
     static let featuresPerChunk = 5_000

@@ -31,7 +31,7 @@ public enum ExportTiles: JobKindDefinition {
                 .text(
                     "tileFormat", "The form of the pictures; png is transparent.",
                     PictureFormat.png.rawValue, of: ["png", "jpg"])
-            ]), reads: [.map(parameter: "map", moment: "at")], inputNamesBlobs: false)
+            ]), reads: [.map(parameter: "map", moments: ["at", "since"])], inputNamesBlobs: false)
 
     /// Blocks of 16 tiles that a chunk draws.
     private static let blocksPerChunk = 16
@@ -55,12 +55,16 @@ public enum ExportTiles: JobKindDefinition {
         return try TileExport.package(context, settings, format == .png ? .png : .jpg)
     }
 
-    private static func settings(
+    static func settings(
         _ texts: ParameterTexts, submitted: Int64
     ) throws(Failure) -> (TileExportSettings, PictureFormat) {
         guard let format = texts["tileFormat"].flatMap({ PictureFormat(rawValue: $0.lowercased()) })
         else { throw ParameterTexts.fault("tileFormat", "png or jpg") }
-        return (try TileExportSettings(texts, formats: formats, submitted: submitted), format)
+        return (
+            try TileExportSettings(
+                texts, formats: formats, rootScale: PictureBlock.rootScale, submitted: submitted),
+            format
+        )
     }
 
     private static func settings(
@@ -84,9 +88,18 @@ public enum ExportTiles: JobKindDefinition {
             }
         }
         return try TileExport.outline(
-            context, maps, settings, blocks: blocks, blocksPerRun: blocksPerChunk, draw: draw,
-            package: package
+            context, maps, settings,
+            TileExport.Plan(
+                blocks: blocks, blocksPerRun: blocksPerChunk,
+                block: { place, _, _ in place / PictureBlock.count }, drawsRemotes: true,
+                margin: margin, draw: draw, package: package)
         ) { _, _ in }
+    }
+
+    /// How far beyond a changed feature a block of pictures may differ: as far as symbols reach,
+    /// and a pixel, because rectangles are rounded.
+    private static func margin(_ changes: LayerChanges, _ level: Int) -> Double {
+        (changes.reachPixels + 1) * TileAddress.side(at: level) / Double(PictureBlock.tileSide)
     }
 
     /// Draws a run into a blob, block after block.
@@ -95,37 +108,62 @@ public enum ExportTiles: JobKindDefinition {
     ) throws -> ChunkOutcome {
         let run = try context.input(TileRun.self)
         let (settings, format) = try settings(context)
-        let blocks = try run.rectangle
+        let blocks = try run.blocks()
         guard let wanted = settings.selection.rectangle(at: run.level) else {
             throw Failure(.corrupt, "the run at level \(run.level) is outside the area")
         }
-        let drawing = TileDrawing(settings, format, run, maps, context)
+        let drawing = TileDrawing(settings, format, run.level, at: run.position, maps, context)
+        let earlier = try run.since.map { since in
+            try EarlierTiles(settings, format, run.level, since, run.position, maps, context)
+        }
         var done = 0
         let blob = try context.blobs.put(mediaType: MediaType.bytes.rawValue) { write in
             let blank = format == .png ? try drawing.blank() : nil
-            for row in blocks.rows {
-                for column in blocks.columns {
-                    try context.checkCancelled()
-                    if let part = wanted.part(inBlock: row, column, of: PictureBlock.count) {
-                        let tiles = part.tiles(at: run.level).filter(settings.selection.contains)
-                        for (tile, bytes) in try drawing.pictures(of: tiles) where bytes != blank {
-                            try write(TileBlob.record(tile, bytes))
-                        }
+            for block in blocks {
+                try context.checkCancelled()
+                let part = wanted.part(inBlock: block.row, block.column, of: PictureBlock.count)
+                let tiles = part?.tiles(at: run.level).filter(settings.selection.contains) ?? []
+                let drawn = try drawing.pictures(of: tiles).map { tile, bytes in
+                    (tile, bytes == blank ? [] : bytes)
+                }
+                guard let earlier else {
+                    for (tile, bytes) in drawn where !bytes.isEmpty {
+                        try write(TileBlob.record(tile, bytes))
                     }
                     done += 1
                     context.report(Double(done) / Double(blocks.count))
+                    continue
                 }
+                let before = try earlier.pictures(of: tiles, blank)
+                for (index, (tile, bytes)) in drawn.enumerated() {
+                    let record = TileChangeRecord.record(before: before?[index], after: bytes)
+                    if let record { try write(TileBlob.record(tile, record)) }
+                }
+                done += 1
+                context.report(Double(done) / Double(blocks.count))
             }
         }
         return ChunkOutcome(blob: blob)
     }
 }
 
-extension TileRectangle {
-    /// Its tiles, rows from the top.
-    fileprivate func tiles(at level: Int) -> [TileAddress] {
-        rows.flatMap { row in
-            columns.compactMap { TileAddress(level: level, row: row, column: $0) }
-        }
+/// The tiles as they were, with which those of an update are compared.
+private struct EarlierTiles {
+    /// Nil for a map with layers on other servers, whose past nothing draws.
+    private let drawing: TileDrawing?
+
+    init(
+        _ settings: TileExportSettings, _ format: PictureFormat, _ level: Int, _ since: Int64,
+        _ position: Int64, _ maps: any JobMaps, _ context: ChunkContext
+    ) throws {
+        let states = try [since, position].map { try maps.map(named: settings.map, at: $0) }
+        let hasRemote = states.contains { TileExport.remote(in: $0) != nil }
+        drawing =
+            hasRemote ? nil : TileDrawing(settings, format, level, at: since, maps, context)
+    }
+
+    /// The pictures in the order of the tiles, empty for a blank one; nil where they are not known.
+    func pictures(of tiles: [TileAddress], _ blank: [UInt8]?) throws -> [[UInt8]]? {
+        try drawing?.pictures(of: tiles).map { $0.1 == blank ? [] : $0.1 }
     }
 }

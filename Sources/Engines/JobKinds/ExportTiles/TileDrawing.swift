@@ -4,28 +4,30 @@
 internal import CairnModel
 internal import Geometry
 
-/// Draws the tiles of one run.
+/// Draws the tiles of one level, as of one sequence number.
 struct TileDrawing {
     private let settings: TileExportSettings
     private let format: PictureFormat
-    private let run: TileRun
+    private let level: Int
+    private let position: Int64
     private let maps: any JobMaps
     private let context: ChunkContext
 
     init(
-        _ settings: TileExportSettings, _ format: PictureFormat, _ run: TileRun,
-        _ maps: any JobMaps, _ context: ChunkContext
+        _ settings: TileExportSettings, _ format: PictureFormat, _ level: Int,
+        at position: Int64, _ maps: any JobMaps, _ context: ChunkContext
     ) {
         self.settings = settings
         self.format = format
-        self.run = run
+        self.level = level
+        self.position = position
         self.maps = maps
         self.context = context
     }
 
     /// A tile on which nothing is drawn.
     func blank() throws -> [UInt8]? {
-        guard let tile = TileAddress(level: run.level, row: 0, column: 0) else { return nil }
+        guard let tile = TileAddress(level: level, row: 0, column: 0) else { return nil }
         return try pieces(
             of: PictureBlock(containing: tile), layers: DrawnLayers(.show, ids: [])
         ).first
@@ -46,8 +48,8 @@ struct TileDrawing {
     }
 
     private func pieces(of block: PictureBlock, layers: DrawnLayers) throws -> [[UInt8]] {
-        var request = block.request(map: settings.map, minSequence: run.position)
-        (request.minSequence, request.at) = (nil, run.position)
+        var request = block.request(map: settings.map, minSequence: position)
+        (request.minSequence, request.at) = (nil, position)
         request.layers = layers
         request.format = format
         request.isTransparent = format == .png

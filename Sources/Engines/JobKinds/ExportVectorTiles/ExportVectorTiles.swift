@@ -27,14 +27,14 @@ public enum ExportVectorTiles: JobKindDefinition {
         input: nil, output: "A package of vector tiles",
         outputMediaType: MediaType(formats[0]).rawValue,
         parameters: TileExportSettings.parameters(formats: formats),
-        reads: [.map(parameter: "map", moment: "at")], inputNamesBlobs: false)
+        reads: [.map(parameter: "map", moments: ["at", "since"])], inputNamesBlobs: false)
 
     /// Levels that a chunk makes at once, from the same features.
     private static let levelsPerBlock = 5
 
     /// Checks the parameters; the layers are known to the maps alone.
     public static func check(_ order: JobOrder, _ texts: ParameterTexts) throws(Failure) {
-        _ = try TileExportSettings(texts, formats: formats, submitted: .max)
+        _ = try settings(texts, submitted: .max)
     }
 
     /// Plans blocks of levels, makes the tiles of each, and the package.
@@ -50,9 +50,16 @@ public enum ExportVectorTiles: JobKindDefinition {
         try TileExport.package(context, try settings(context), .mvt)
     }
 
-    private static func settings(_ context: ChunkContext) throws(Failure) -> TileExportSettings {
+    static func settings(
+        _ texts: ParameterTexts, submitted: Int64
+    ) throws(Failure) -> TileExportSettings {
         try TileExportSettings(
-            ParameterTexts(context.assignment.parameters, of: description), formats: formats,
+            texts, formats: formats, rootScale: TileLayer.rootScale, submitted: submitted)
+    }
+
+    private static func settings(_ context: ChunkContext) throws(Failure) -> TileExportSettings {
+        try settings(
+            ParameterTexts(context.assignment.parameters, of: description),
             submitted: context.assignment.submission())
     }
 
@@ -77,8 +84,11 @@ public enum ExportVectorTiles: JobKindDefinition {
             }
         }
         return try TileExport.outline(
-            context, maps, settings, blocks: blocks, blocksPerRun: 1, draw: encode,
-            package: package
+            context, maps, settings,
+            TileExport.Plan(
+                blocks: blocks, blocksPerRun: 1,
+                block: { place, level, blocks in place >> (level - blocks.level) },
+                drawsRemotes: false, margin: margin, draw: encode, package: package)
         ) { input, map throws(Failure) in
             let layers = map.tileLayers(settings.layers)
             guard !layers.isEmpty else {
@@ -91,40 +101,63 @@ public enum ExportVectorTiles: JobKindDefinition {
         }
     }
 
+    /// How far beyond a changed feature a tile may differ: as far as its geometry reaches over its
+    /// sides, twice, because rectangles are rounded.
+    private static func margin(_ changes: LayerChanges, _ level: Int) -> Double {
+        let options = VectorTileOptions.standard
+        return 2 * Double(options.buffer) * options.cellMeters(at: level)
+    }
+
     /// Makes the tiles of a run into a blob, block after block.
     private static func encode(
         _ context: ChunkContext, _ maps: any JobMaps
     ) throws -> ChunkOutcome {
         let run = try context.input(TileRun.self)
         let settings = try settings(context)
-        let blocks = try run.rectangle
+        let blocks = try run.blocks()
         let map = try context.patiently { () throws(Failure) -> MapDescription in
             try maps.map(named: settings.map, at: run.position)
         }
-        let layers = map.tileLayers(settings.layers)
+        let tiles = EncodedTiles(settings, map, maps, context)
+        let earlier = try run.since.map { since in
+            EncodedTiles(settings, try maps.map(named: settings.map, at: since), maps, context)
+        }
+        let candidates = try run.since.map { _ in
+            try TileExport.candidates(
+                context, maps, settings, to: run.position, in: map, drawsRemotes: false,
+                margin: margin)
+        }
         var counts = LostFeatures()
         var done = 0
         let blob = try context.blobs.put(mediaType: MediaType.bytes.rawValue) { write in
-            for row in blocks.rows {
-                for column in blocks.columns {
-                    try context.checkCancelled()
-                    guard let root = TileAddress(level: run.level, row: row, column: column) else {
-                        throw Failure(.corrupt, "tile \(run.level)/\(row)/\(column)")
+            for block in blocks {
+                try context.checkCancelled()
+                guard
+                    let root = TileAddress(
+                        level: run.level, row: block.row, column: block.column)
+                else { throw Failure(.corrupt, "tile \(run.level)/\(block.row)/\(block.column)") }
+                let levels = run.level...run.lastLevel
+                if let earlier, let candidates {
+                    let wanted = settings.selection.tiles(below: root, levels, in: candidates)
+                    let before = try earlier.tiles(wanted, below: root, levels) { _ in }
+                    let after = try tiles.tiles(wanted, below: root, levels) { counts.add($0) }
+                    for tile in Set(before.keys).union(after.keys).sorted() {
+                        if let made = after[tile] { counts.add(made.report) }
+                        let record = TileChangeRecord.record(
+                            before: before[tile]?.bytes ?? [], after: after[tile]?.bytes ?? [])
+                        if let record { try write(TileBlob.record(tile, record)) }
                     }
-                    try maps.forEachVectorTile(
-                        below: root, levels: run.level...run.lastLevel, of: layers, in: map,
-                        isCancelled: context.isCancelled
-                    ) { tile, made in
-                        guard settings.selection.contains(tile),
-                            settings.selection.levels.contains(tile.level)
-                        else { return }
+                } else {
+                    try tiles.forEach(below: root, levels) {
+                        counts.add($0)
+                    } _: { tile, made in
                         counts.add(made.report)
                         guard let bytes = made.bytes else { return }
                         try write(TileBlob.record(tile, bytes))
                     }
-                    done += 1
-                    context.report(Double(done) / Double(blocks.count))
                 }
+                done += 1
+                context.report(Double(done) / Double(blocks.count))
             }
         }
         return ChunkOutcome(blob: blob, messages: counts.messages)
@@ -134,6 +167,16 @@ public enum ExportVectorTiles: JobKindDefinition {
 /// Features that are not in the tiles that they touch, by layer.
 private struct LostFeatures {
     private var layers: [String: (vanished: Int, dropped: Int)] = [:]
+    /// Object ids of features without a place.
+    private var unplaceable: [String: Set<UInt64>] = [:]
+    /// Object ids that a message lists.
+    private static let listedCount = 10
+
+    mutating func add(_ contents: [VectorTiles.VectorTileLayer]) {
+        for layer in contents where !layer.unplaceableIDs.isEmpty {
+            unplaceable[layer.name, default: []].formUnion(layer.unplaceableIDs)
+        }
+    }
 
     mutating func add(_ report: VectorTileReport) {
         for layer in report.layers where layer.vanished + layer.dropped > 0 {
@@ -151,6 +194,14 @@ private struct LostFeatures {
                 "layer '\(name)': \(count.dropped) features were dropped from tiles that would "
                     + "be too large")
         }
+            + unplaceable.sorted { $0.key < $1.key }.map { name, ids in
+                let listed = ids.sorted().prefix(Self.listedCount).map(String.init)
+                return JobMessage(
+                    .warning,
+                    "layer '\(name)': \(ids.count) features have no place in EPSG:3857 or are "
+                        + "damaged, and are in no tile: "
+                        + listed.joined(separator: ", ") + (ids.count > listed.count ? ", …" : ""))
+            }
     }
 }
 

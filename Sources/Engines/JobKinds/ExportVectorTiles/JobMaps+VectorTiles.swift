@@ -7,9 +7,12 @@ internal import VectorTiles
 
 extension JobMaps {
     /// Makes the tiles below a tile, level ranges with equal layers together.
+    ///
+    /// - Parameter read: Receives the features that they are made of, before.
     func forEachVectorTile(
         below root: TileAddress, levels: ClosedRange<Int>, of layers: [TileLayer],
         in map: MapDescription, isCancelled: @escaping @Sendable () -> Bool,
+        read: ([VectorTiles.VectorTileLayer]) -> Void,
         _ body: (TileAddress, VectorTile) throws -> Void
     ) throws {
         let shown = layers.filter { $0.levels.overlaps(levels) }
@@ -17,6 +20,7 @@ extension JobMaps {
         let area = VectorTileOptions.standard.reach(of: root)
         let contents = try tileContent(
             of: shown, in: map, meeting: area, isCancelled: isCancelled)
+        read(contents)
         var first = levels.lowerBound
         while first <= levels.upperBound {
             let here = shown.map { $0.levels ~= first }

@@ -20,6 +20,8 @@ enum TileExport {
         var tileCount: Int
         /// Statements of the package's origin, names and values by turns.
         var provenance: [String]
+        /// Those of the package that is updated; nil for a whole package.
+        var baseProvenance: [String]?
         /// Description of the map, for people; often empty.
         var description: String
         /// Layers of vector tiles, in drawing order.
@@ -37,11 +39,26 @@ enum TileExport {
         var fields: [String]
     }
 
+    /// How an export draws its tiles.
+    struct Plan {
+        /// The blocks of all its tiles.
+        var blocks: [TileBlocks]
+        /// Blocks of a run.
+        var blocksPerRun: Int
+        /// The block of a tile, by the tile's row or column.
+        var block: (_ place: Int, _ level: Int, TileBlocks) -> Int
+        /// Whether layers on other servers are in the tiles.
+        var drawsRemotes: Bool
+        /// How far beyond a changed feature a tile of a level may differ, in metres of EPSG:3857.
+        var margin: (LayerChanges, _ level: Int) -> Double
+        var draw: JobOperation
+        var package: JobOperation
+    }
+
     /// Finds the map, and orders the runs and the package.
     static func outline(
         _ context: ChunkContext, _ maps: any JobMaps, _ settings: TileExportSettings,
-        blocks: [TileBlocks], blocksPerRun: Int, draw: JobOperation, package: JobOperation,
-        _ complete: (inout PackageInput, MapDescription) throws(Failure) -> Void
+        _ plan: Plan, _ complete: (inout PackageInput, MapDescription) throws(Failure) -> Void
     ) throws -> ChunkOutcome {
         let position = try maps.position(
             settings.asOf, of: settings.map, submitted: settings.submitted, context)
@@ -49,37 +66,93 @@ enum TileExport {
             try maps.map(named: settings.map, at: position)
         }
         try settings.check(map)
-        let runs = TileBlocks.runs(blocks, of: blocksPerRun, position: position)
         let tileCount = settings.selection.tileCount
         var input = PackageInput(
             position: position, tileCount: tileCount,
-            provenance: provenance(of: map, at: position, context),
+            provenance: provenance(of: map, at: position, settings, context),
             description: map.properties?.description ?? "")
         try complete(&input, map)
+        var blocks = plan.blocks
+        var message = "\(tileCount) tiles of map '\(map.name)' as of sequence number \(position)"
+        if let since = settings.since {
+            guard since <= position else {
+                throw ParameterTexts.fault(
+                    "since", "a sequence number from 0 to \(position), that of 'at'")
+            }
+            let old = try maps.map(named: settings.map, at: since)
+            do throws(Failure) {
+                try settings.check(old)
+                var unused = input
+                try complete(&unused, old)
+            } catch {
+                throw Failure(
+                    error.code,
+                    "there is no such package as of sequence number \(since): \(error.message)")
+            }
+            input.baseProvenance = provenance(of: old, at: since, settings, context)
+            let candidates = try candidates(
+                context, maps, settings, to: position, in: map, drawsRemotes: plan.drawsRemotes,
+                margin: plan.margin)
+            blocks = blocks.compactMap { blocks in
+                candidates.pick(from: blocks) {
+                    settings.selection.levels.contains($0)
+                        ? settings.selection.rectangle(at: $0) : nil
+                } block: {
+                    plan.block($0, $1, blocks)
+                }
+            }
+            message = "what changed of " + message + " since \(since)"
+            if case .anywhere(let reason) = candidates.changes {
+                message += ": all are compared, because \(reason)"
+            }
+        }
+        let runs = TileBlocks.runs(
+            blocks, of: plan.blocksPerRun, position: position, since: settings.since)
+        let package = try plan.package.chunk(input, weight: max(1, tileCount / 10), gathers: true)
         return ChunkOutcome(
-            nextStage: try runs.map { try draw.chunk($0, weight: max(1, $0.tileCount)) },
-            laterStages: [
-                [try package.chunk(input, weight: max(1, tileCount / 10), gathers: true)]
-            ],
-            messages: [
-                JobMessage(
-                    .informative,
-                    "\(tileCount) tiles of map '\(map.name)' as of sequence number \(position), "
-                        + "in \(runs.count) runs")
-            ])
+            nextStage: try runs.map { try plan.draw.chunk($0, weight: max(1, $0.tileCount)) },
+            laterStages: [[package]],
+            messages: [JobMessage(.informative, message + ", in \(runs.count) runs")])
+    }
+
+    /// The tiles that may differ between the two sequence numbers of an update.
+    static func candidates(
+        _ context: ChunkContext, _ maps: any JobMaps, _ settings: TileExportSettings,
+        to position: Int64, in map: MapDescription, drawsRemotes: Bool,
+        margin: @escaping (LayerChanges, _ level: Int) -> Double
+    ) throws -> TileCandidates {
+        guard let since = settings.since else {
+            throw Failure(.corrupt, "an export without 'since' has no candidates")
+        }
+        if drawsRemotes, let layer = remote(in: map) {
+            return TileCandidates(
+                changes: .anywhere(
+                    "layer \(layer.id) '\(layer.name)' is on another server"), margin: margin)
+        }
+        return TileCandidates(
+            changes: try maps.changes(
+                of: settings.map, from: since, to: position, isCancelled: context.isCancelled),
+            margin: margin)
+    }
+
+    /// A layer on another server, whose pictures no sequence number bounds.
+    static func remote(in map: MapDescription) -> LayerDescription? {
+        map.layers.first { $0.kind.source?.isRemote == true }
     }
 
     private static func provenance(
-        of map: MapDescription, at position: Int64, _ context: ChunkContext
+        of map: MapDescription, at position: Int64, _ settings: TileExportSettings,
+        _ context: ChunkContext
     ) -> [String] {
-        var provenance = ["map", map.name.rawValue, "sequence", String(position)]
+        var provenance = [
+            "kind", context.assignment.kind.rawValue, "map", map.name.rawValue, "sequence",
+            String(position),
+        ]
         for layer in map.layers {
             guard let dataset = layer.kind.dataset else { continue }
             provenance += ["dataset", "\(layer.id) \(dataset.rawValue)"]
         }
-        for (name, value) in context.assignment.parameters.sorted(by: { $0.key < $1.key }) {
-            provenance += ["parameter", "\(name)=\(value)"]
-        }
+        for (name, value) in settings.stated { provenance += ["parameter", "\(name)=\(value)"] }
         return provenance
     }
 
@@ -98,11 +171,12 @@ enum TileExport {
         metadata.description = input.description
         metadata.style = input.style
         metadata.vectorLayers = (input.layers ?? []).map(\.asMetadata)
-        metadata.provenance = stride(from: 0, to: input.provenance.count - 1, by: 2).map {
-            ProvenanceEntry(input.provenance[$0], input.provenance[$0 + 1])
-        }
+        metadata.provenance = entries(input.provenance)
         let tiles = try GatheredTiles(context)
         let staging = try StagingDirectory(in: context.blobs.stagingDirectory)
+        if let base = input.baseProvenance {
+            return try update(context, entries(base), metadata, tiles, staging.path + "/update")
+        }
         let path = staging.path + "/tiles" + settings.format.ending
         let writer = try TilePackage.writer(settings.format, at: path, metadata)
         try tiles.forEach { tile, bytes, number in
@@ -123,6 +197,42 @@ enum TileExport {
                     "\(summary.tileCount) tiles of \(input.tileCount) have content; they are "
                         + "\(summary.byteCount) bytes in format \(settings.format.rawValue), "
                         + "content \(summary.content)")
+            ])
+    }
+}
+
+extension TileExport {
+    private static func entries(_ texts: [String]) -> [ProvenanceEntry] {
+        stride(from: 0, to: texts.count - 1, by: 2).map {
+            ProvenanceEntry(texts[$0], texts[$0 + 1])
+        }
+    }
+
+    /// Makes the update of the chunks' changed tiles, in ascending order.
+    private static func update(
+        _ context: ChunkContext, _ base: [ProvenanceEntry], _ metadata: TilePackageMetadata,
+        _ tiles: GatheredTiles, _ path: String
+    ) throws -> ChunkOutcome {
+        let writer = try TileChangeWriter(at: path, base: base, metadata: metadata)
+        try tiles.forEach { tile, bytes, number in
+            let (before, after) = try TileChangeRecord.read(bytes)
+            try writer.put(tile, after, before: before)
+            if number.isMultiple(of: 256) {
+                try context.checkCancelled()
+                context.report(Double(number) / Double(max(1, tiles.count)))
+            }
+        }
+        let summary = try writer.finish()
+        let blob = try context.blobs.put(
+            file: path, mediaType: MediaType.tileUpdate.rawValue)
+        return ChunkOutcome(
+            blob: blob,
+            messages: [
+                JobMessage(
+                    .informative,
+                    "\(summary.changedCount) tiles are new or have other bytes, "
+                        + "\(summary.removedCount) are no more; the update has "
+                        + "\(summary.byteCount) bytes")
             ])
     }
 }

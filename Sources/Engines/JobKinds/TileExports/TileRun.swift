@@ -17,6 +17,10 @@ struct TileRun: Codable, Hashable, Sendable {
     var lastColumn: Int
     /// The number of tiles planned: those in the rectangle around the area.
     var tileCount: Int
+    /// The sequence number of the map with which the tiles are compared; nil for a whole package.
+    var since: Int64?
+    /// Rows and columns of the blocks by turns; nil for all of the rectangle.
+    var picked: [Int]?
 
     /// Throws `corrupt` for ranges that no plan has.
     var rectangle: TileRectangle {
@@ -29,6 +33,33 @@ struct TileRun: Codable, Hashable, Sendable {
                 rows: firstRow...lastRow, columns: firstColumn...lastColumn)
         }
     }
+
+    /// Its blocks, rows from the top; throws as ``rectangle``.
+    func blocks() throws(Failure) -> [TileBlock] {
+        let rectangle = try rectangle
+        guard let picked else {
+            return rectangle.rows.flatMap { row in
+                rectangle.columns.map { TileBlock(row: row, column: $0) }
+            }
+        }
+        let blocks = stride(from: 0, to: picked.count - 1, by: 2).map {
+            TileBlock(row: picked[$0], column: picked[$0 + 1])
+        }
+        guard
+            blocks.allSatisfy({ rectangle.rows ~= $0.row && rectangle.columns ~= $0.column })
+        else { throw Failure(.corrupt, "the run of tiles at level \(level)") }
+        return blocks
+    }
+}
+
+/// A block of tiles, by its row and column among the blocks of its level.
+struct TileBlock: Hashable, Comparable, Sendable {
+    var row: Int
+    var column: Int
+
+    static func < (first: TileBlock, second: TileBlock) -> Bool {
+        (first.row, first.column) < (second.row, second.column)
+    }
 }
 
 /// Blocks of one level, and the levels of the tiles in them.
@@ -38,6 +69,11 @@ struct TileBlocks: Sendable {
     var rectangle: TileRectangle
     /// Tiles of a block, all levels together; an estimate that weighs the run.
     var tilesPerBlock: Int
+    /// The blocks, rising; nil for all of the rectangle.
+    var picked: [TileBlock]?
+
+    /// Number of blocks.
+    var count: Int { picked?.count ?? rectangle.count }
 }
 
 extension TileBlocks {
@@ -46,18 +82,33 @@ extension TileBlocks {
 
     /// Runs of at most `count` blocks each, more where there would be too many runs.
     static func runs(
-        _ all: [TileBlocks], of count: Int, position: Int64
+        _ all: [TileBlocks], of count: Int, position: Int64, since: Int64? = nil
     ) -> [TileRun] {
-        let total = all.reduce(0) { $0 + $1.rectangle.count }
+        let total = all.reduce(0) { $0 + $1.count }
         let count = max(count, (total + runLimit - 1) / runLimit)
         return all.flatMap { blocks in
-            blocks.rectangle.cut(by: count).map { part in
+            blocks.parts(of: count).map { part, picked in
                 TileRun(
                     position: position, level: blocks.level, lastLevel: blocks.levels.upperBound,
                     firstRow: part.rows.lowerBound, lastRow: part.rows.upperBound,
                     firstColumn: part.columns.lowerBound, lastColumn: part.columns.upperBound,
-                    tileCount: part.count * blocks.tilesPerBlock)
+                    tileCount: (picked?.count ?? part.count) * blocks.tilesPerBlock, since: since,
+                    picked: picked?.flatMap { [$0.row, $0.column] })
             }
+        }
+    }
+
+    /// Parts of at most `count` blocks: rectangles with the blocks picked in them.
+    private func parts(of count: Int) -> [(TileRectangle, [TileBlock]?)] {
+        guard let picked else { return rectangle.cut(by: count).map { ($0, nil) } }
+        return stride(from: 0, to: picked.count, by: count).map { start in
+            let part = Array(picked[start..<min(start + count, picked.count)])
+            let (rows, columns) = (part.map(\.row), part.map(\.column))
+            return (
+                TileRectangle(
+                    rows: (rows.min() ?? 0)...(rows.max() ?? 0),
+                    columns: (columns.min() ?? 0)...(columns.max() ?? 0)), part
+            )
         }
     }
 }

@@ -52,28 +52,44 @@ public struct TileSelection: Hashable, Sendable {
         }
     }
 
+    /// Number of tiles that touch the area, all levels together.
+    ///
+    /// Takes time with the area's border, not with its tiles.
+    public var exactTileCount: Int {
+        guard case .polygon? = area, let last = levels.last,
+            let root = TileAddress(level: 0, row: 0, column: 0)
+        else { return tileCount }
+        return count(below: root, through: last)
+    }
+
+    private func count(below tile: TileAddress, through last: Int) -> Int {
+        guard contains(tile) else { return 0 }
+        if surrounds(tile) {
+            return levels.filter { $0 >= tile.level }.reduce(0) {
+                $0 + 1 << (2 * ($1 - tile.level))
+            }
+        }
+        let own = levels.contains(tile.level) ? 1 : 0
+        guard tile.level < last else { return own }
+        return (0..<4).reduce(own) { total, part in
+            let child = TileAddress(
+                level: tile.level + 1, row: 2 * tile.row + part / 2,
+                column: 2 * tile.column + part % 2)
+            return total + (child.map { count(below: $0, through: last) } ?? 0)
+        }
+    }
+
+    /// Whether no border of the area, a polygon, crosses a tile that touches it.
+    private func surrounds(_ tile: TileAddress) -> Bool {
+        guard case .polygon(let rings)? = area else { return false }
+        return rings.allSatisfy { tile.extent.clip(path: $0).isEmpty }
+    }
+
     /// The tiles of a level in the rectangle around the area; nil outside the world.
     func rectangle(at level: Int) -> TileRectangle? {
         let count = TileAddress.count(at: level)
         guard let area else { return TileRectangle(rows: 0...count - 1, columns: 0...count - 1) }
-        let (box, half, side) = (
-            area.envelope, TileAddress.halfWorldMeters, TileAddress.side(at: level)
-        )
-        guard box.isFinite, !box.isEmpty, box.minX < half, box.maxX > -half, box.minY < half,
-            box.maxY > -half
-        else { return nil }
-        func place(_ meters: Double) -> Int {
-            min(max(Int((meters / side).rounded(.down)), 0), count - 1)
-        }
-        // A border between tiles is of the following one alone.
-        func range(_ first: Double, _ last: Double) -> ClosedRange<Int> {
-            let start = place(first)
-            let end = min(max(Int((last / side).rounded(.up)) - 1, start), count - 1)
-            return start...end
-        }
-        return TileRectangle(
-            rows: range(max(half - box.maxY, 0), min(half - box.minY, 2 * half)),
-            columns: range(max(box.minX + half, 0), min(box.maxX + half, 2 * half)))
+        return TileRectangle(of: area.envelope, at: level)
     }
 
     /// Whether the area touches a tile.
@@ -96,6 +112,46 @@ struct TileRectangle: Hashable, Sendable {
     var columns: ClosedRange<Int>
 
     var count: Int { rows.count * columns.count }
+
+    init(rows: ClosedRange<Int>, columns: ClosedRange<Int>) {
+        self.rows = rows
+        self.columns = columns
+    }
+
+    /// The tiles of a level that a rectangle in EPSG:3857 touches; nil outside the world.
+    init?(of box: Envelope, at level: Int) {
+        let count = TileAddress.count(at: level)
+        let (half, side) = (TileAddress.halfWorldMeters, TileAddress.side(at: level))
+        guard box.isFinite, !box.isEmpty, box.minX < half, box.maxX > -half, box.minY < half,
+            box.maxY > -half
+        else { return nil }
+        func place(_ meters: Double) -> Int {
+            min(max(Int((meters / side).rounded(.down)), 0), count - 1)
+        }
+        // A border between tiles is of the following one alone.
+        func range(_ first: Double, _ last: Double) -> ClosedRange<Int> {
+            let start = place(first)
+            let end = min(max(Int((last / side).rounded(.up)) - 1, start), count - 1)
+            return start...end
+        }
+        self.init(
+            rows: range(max(half - box.maxY, 0), min(half - box.minY, 2 * half)),
+            columns: range(max(box.minX + half, 0), min(box.maxX + half, 2 * half)))
+    }
+
+    /// Its tiles, rows from the top.
+    func tiles(at level: Int) -> [TileAddress] {
+        rows.flatMap { row in
+            columns.compactMap { TileAddress(level: level, row: row, column: $0) }
+        }
+    }
+
+    /// The part that is in another rectangle; nil for none.
+    func part(in other: TileRectangle) -> TileRectangle? {
+        guard rows.overlaps(other.rows), columns.overlaps(other.columns) else { return nil }
+        return TileRectangle(
+            rows: rows.clamped(to: other.rows), columns: columns.clamped(to: other.columns))
+    }
 
     /// The rectangle of squares of `side` tiles that meet it.
     func blocks(of side: Int) -> TileRectangle {

@@ -78,6 +78,16 @@ public final class SiteEngine: AnswerEngine {
             request, of: PreparedMap(map), by: drawing, isCancelled: isCancelled)
     }
 
+    /// Where a map's pictures and tiles may differ between two sequence numbers.
+    func changes(
+        of name: MapName, from first: Int64, to last: Int64, isCancelled: @escaping () -> Bool
+    ) throws(Failure) -> MapChanges {
+        guard let old = try map(named: name, at: first), let new = try map(named: name, at: last)
+        else { throw Failure(.notFound, "there was no map '\(name)' then") }
+        return try drawing.changes(
+            from: old, to: new, reach: MapPicture.reachPixels, isCancelled: isCancelled)
+    }
+
     /// A feature of a dataset by object id; nil for an unknown one.
     ///
     /// Throws `Failure`: `notFound`, `unreadable`, `corrupt` for a dataset that cannot be read.

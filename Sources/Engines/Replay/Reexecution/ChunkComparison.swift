@@ -252,6 +252,13 @@ private struct AtlasMaps: JobMaps {
         try engine.picture(request, isCancelled: isCancelled)
     }
 
+    func changes(
+        of map: MapName, from first: Int64, to last: Int64,
+        isCancelled: @escaping @Sendable () -> Bool
+    ) throws(Failure) -> MapChanges {
+        try engine.changes(of: map, from: first, to: last, isCancelled: isCancelled)
+    }
+
     func tileContent(
         of layers: [TileLayer], in map: MapDescription, meeting area: Envelope,
         isCancelled: @escaping @Sendable () -> Bool

@@ -16,6 +16,8 @@ public struct PictureBlock: Hashable, Sendable {
     public static let count = 4
     /// Side of a tile in pixels.
     public static let tileSide = 256
+    /// The scale's denominator of pictures of level 0.
+    public static let rootScale = 2 * TileLayer.rootScale
 
     /// The block that contains a tile.
     public init(containing tile: TileAddress) {

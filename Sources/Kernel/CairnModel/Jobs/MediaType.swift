@@ -27,6 +27,8 @@ public enum MediaType: String, Hashable, Sendable, CaseIterable {
     case tpkx = "application/vnd.esri.tpkx+zip"
     /// A vector tile package of Esri's; no type is registered.
     case vtpk = "application/vnd.esri.vtpk+zip"
+    /// An update of a tile package.
+    case tileUpdate = "application/vnd.cairn.tile-update+sqlite3"
     /// A ZIP archive.
     case zip = "application/zip"
     /// Text of no stated form.
@@ -48,6 +50,7 @@ public enum MediaType: String, Hashable, Sendable, CaseIterable {
         case .pmtiles: [".pmtiles"]
         case .tpkx: [".tpkx"]
         case .vtpk: [".vtpk"]
+        case .tileUpdate: [".tileupdate"]
         case .zip: [".zip"]
         case .text: [".txt", ".tsv"]
         case .bytes: [".bin"]
@@ -59,8 +62,7 @@ public enum MediaType: String, Hashable, Sendable, CaseIterable {
         switch self {
         case .csv, .jsonLines, .text: true
         case .json, .geoJSON, .geoPackage, .kml, .flatGeobuf, .mbtiles, .pmtiles, .tpkx, .vtpk,
-            .zip,
-            .bytes:
+            .tileUpdate, .zip, .bytes:
             false
         }
     }
