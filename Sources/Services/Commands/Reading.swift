@@ -19,6 +19,18 @@ enum Reading {
         return id
     }
 
+    /// The parameters of `--param`, each `name=value`.
+    static func parameters(_ texts: [String]) throws -> [String: String] {
+        var named: [String: String] = [:]
+        for text in texts {
+            guard let equals = text.firstIndex(of: "="), equals != text.startIndex else {
+                throw UsageFailure("--param '\(text)': expected 'name=value'")
+            }
+            named[String(text[..<equals])] = String(text[text.index(after: equals)...])
+        }
+        return named
+    }
+
     static func jobKind(_ text: String) throws(Failure) -> JobKindDescription {
         guard let kind = JobKindDescription.of(JobKind(rawValue: text)) else {
             let names = JobKindDescription.all.map(\.kind.rawValue)

@@ -13,6 +13,11 @@ struct CommonOptions: ParsableArguments {
     var site: String?
     @Flag(help: "Write JSON Lines for programs.") var json = false
 
+    /// Whether neither the option nor the environment names a site.
+    var hasNoSite: Bool {
+        (site ?? ProcessInfo.processInfo.environment["CAIRN_SITE"] ?? "").isEmpty
+    }
+
     /// The given directory; throws `Failure` (`invalidParameter`) without one.
     func sitePath() throws -> String {
         let path = site ?? ProcessInfo.processInfo.environment["CAIRN_SITE"]
@@ -66,7 +71,10 @@ extension SiteCommand {
     }
 
     /// Opens the site, executes the command, and maps failures to messages and exit codes.
-    func run() async throws {
+    func run() async throws { try await runOnSite() }
+
+    /// As ``run()``, for a command with a way of its own to begin.
+    func runOnSite() async throws {
         try await withExitCodes {
             let session = Session(
                 site: try site(at: try common.sitePath()), output: Output(isJSON: common.json),

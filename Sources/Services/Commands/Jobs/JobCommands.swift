@@ -15,7 +15,8 @@ struct JobCommands: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "job", abstract: "Submit, watch and steer long jobs.",
         subcommands: [
-            JobKindList.self, JobSubmit.self, JobList.self, JobShow.self, JobWatch.self,
+            JobKindList.self, JobEstimate.self, JobSubmit.self, JobList.self, JobShow.self,
+            JobWatch.self,
             JobPause.self,
             JobResume.self, JobCancel.self, JobResult.self, JobAutopsyCommand.self, JobSweep.self,
         ])

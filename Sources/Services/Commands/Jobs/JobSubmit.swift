@@ -90,13 +90,7 @@ struct JobSubmit: SiteCommand {
     }
 
     private func submission(_ session: Session) throws -> JobSubmission {
-        var named: [String: String] = [:]
-        for text in parameters {
-            guard let equals = text.firstIndex(of: "="), equals != text.startIndex else {
-                throw UsageFailure("--param '\(text)': expected 'name=value'")
-            }
-            named[String(text[..<equals])] = String(text[text.index(after: equals)...])
-        }
+        let named = try Reading.parameters(parameters)
         let blobs = session.site.blobs
         if let input, kind.input == nil {
             throw UsageFailure("--input '\(input)': \(kind.kind.rawValue) jobs have no input file")

@@ -10,7 +10,8 @@ internal import Replay
 
 struct WhyCommand: ReadingCommand {
     static let configuration = CommandConfiguration(
-        commandName: "why", abstract: "Show the causes of a job, a layer, a feature or an event.",
+        commandName: "why",
+        abstract: "Show the causes of a job, a layer, a feature, an event or a tile package.",
         discussion: """
             WHAT is a job, MAP or MAP/LAYER, or the sequence number of an event. Shows the chain \
             of events from the first command on, and the map that each of them saw. JSON: one \
@@ -18,18 +19,34 @@ struct WhyCommand: ReadingCommand {
             MAP/LAYER/ID, a feature, it shows every change; JSON: one \
             {"event":…,"change":"added|changed|removed","fields":[{"path","before","after"}]} \
             each.
+
+            Of a file that is a tile package it shows what made it, without a site; with one also \
+            the events that changed the map since. JSON: one {"package":{"provenance":[{"name", \
+            "value"}],"isOfSite":…}}, then {"event":…} each.
             """)
 
     @OptionGroup var common: CommonOptions
     @Argument(
         help: """
-            A job, as 'job show' takes it, MAP, MAP/LAYER, MAP/LAYER/ID, or a sequence number.
+            A job, as 'job show' takes it, MAP, MAP/LAYER, MAP/LAYER/ID, a sequence number, or the \
+            file of a tile package.
             """)
     var what: String
     @Option(help: "As of this sequence number or time.", transform: Reading.asOf) var at: AsOf?
 
+    func run() async throws {
+        guard let package = packageFile, common.hasNoSite else { return try await runOnSite() }
+        try await withExitCodes {
+            let origin = try PackageOrigin(package)
+            try show(origin, isOfSite: nil, Output(isJSON: common.json))
+        }
+    }
+
     func perform(_ session: Session) async throws {
         let position = try await session.position(of: at)
+        if let package = packageFile {
+            return try await showChanges(since: package, through: position, session)
+        }
         if let feature = try await feature(through: position, session) {
             return try await showHistory(of: feature, through: position, session)
         }

@@ -23,7 +23,7 @@ struct MapCommands: AsyncParsableCommand {
             MapEditable.self, MapRetry.self,
             MapSetSource.self, MapAddGraphics.self, MapDraw.self, MapRedraw.self, MapErase.self,
             MapAddWMS.self, MapSetWMS.self, MapAddService.self, MapSetService.self,
-            MapWebMap.self, MapImportWebMap.self,
+            MapWebMap.self, MapImportWebMap.self, MapCache.self,
         ])
 }
 
