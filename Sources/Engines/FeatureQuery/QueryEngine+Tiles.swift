@@ -16,7 +16,8 @@ extension QueryEngine {
     ///
     /// Moments are ISO 8601 text. Features with a position that has no place in EPSG:3857, and
     /// those whose bytes are damaged, are counted by ``VectorTileLayer/unplaceable``; on WGS 84
-    /// latitudes beyond the map's are moved to its border. Throws `tooLarge` beyond ``tileCoordinateBound``, `cancelled`, and what the
+    /// latitudes beyond the map's are moved to its border. Throws `tooLarge` beyond
+    /// ``tileCoordinateBound``, `cancelled`, and what the
     /// datasets throw.
     ///
     /// - Parameter area: In EPSG:3857.

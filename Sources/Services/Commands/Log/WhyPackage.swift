@@ -39,14 +39,13 @@ struct PackageOrigin {
 }
 
 extension WhyCommand {
-    /// The file that is asked about: one that is there under this name and has the ending of a
-    /// tile package; nil for anything else.
+    /// The file that is asked about, which has the ending of a tile package, as no map's name has;
+    /// nil for anything else.
     var packageFile: String? {
         guard TilePackageFormat.allCases.contains(where: { what.hasSuffix($0.ending) }) else {
             return nil
         }
-        let path = FileSystem.absolute(what)
-        return FileSystem.kind(of: path) == .file ? path : nil
+        return FileSystem.absolute(what)
     }
 
     private struct PackageLine: Encodable {

@@ -43,6 +43,8 @@ struct MapCache: SiteCommand {
         let cache = TileCacheFile(
             session: session, map: map, kind: vector ? .exportVectorTiles : .exportTiles,
             parameters: named, path: FileSystem.absolute(output))
+        // A site that is down is not waited for at the start.
+        _ = try session.client()
         var fresh = try await cache.refresh(from: nil)
         guard !once else { return }
         let (changes, feed) = AsyncStream.makeStream(
