@@ -104,7 +104,7 @@ let tier1: [Target] = [
     library("CurlStreams", ["CCurl"], links: ["curl"]),
     library("OpenSSL", ["CSSL", "CDeferred"]),
     library("Expat", ["CExpat", "CDeferred"]),
-    library("Cairo", ["CCairo", "CDeferred", "CPango", "CZlib"]),
+    library("Cairo", ["CCairo", "CDeferred", "CPango", "CZlib"], isHot: true),
     library("ICU", ["CICU", "CDeferred"]),
     library("METIS", ["CMETIS"]),
 ]
@@ -115,7 +115,7 @@ let tier2: [Target] = [
     library("CairnCore", ["Codecs", "Platform"]),
     library("CairnModel", ["CairnCore", "Geometry", "Platform"]),
     library("Tables", ["CairnModel", "Platform"], isHot: true),
-    library("Expression", ["CairnModel"]),
+    library("Expression", ["CairnModel"], isHot: true),
     library("EsriForms", ["CairnModel", "Geometry", "Platform"], isHot: true),
     library(
         "Dataset",
@@ -123,7 +123,7 @@ let tier2: [Target] = [
             "CairnModel", "Codecs", "Expat", "Geometry", "SpatialIndex", "Platform", "GDAL", "PROJ",
             "SQLite",
             "Tables",
-        ]),
+        ], isHot: true),
 ]
 
 let tier3: [Target] = [
@@ -146,7 +146,7 @@ let tier4: [Target] = [
         "Identify",
         ["CairnModel", "Geometry", "Dataset", "Expression", "PROJ", "SpatialIndex"]),
     library(
-        "Rendering", ["Cairo", "CairnModel", "GDAL", "Geometry", "Identify"]),
+        "Rendering", ["Cairo", "CairnModel", "GDAL", "Geometry", "Identify"], isHot: true),
     library("VectorTiles", ["CairnCore", "Geometry"], isHot: true),
     library(
         "FeatureQuery",
@@ -154,7 +154,7 @@ let tier4: [Target] = [
             "Platform",
             "CairnModel", "Dataset", "EsriForms", "Expression", "GEOS", "Geometry", "Identify",
             "PROJ", "VectorTiles",
-        ]),
+        ], isHot: true),
     library(
         "CairnIdentify",
         [

@@ -23,6 +23,12 @@ private struct CanarySite {
     ]
     static let words = past.union(others)
 
+    /// The words in a text, most of which have none.
+    static func words(in text: String) -> Set<String> {
+        guard Loopback.offset(of: "CANARY", in: Array(text.utf8)) != nil else { return [] }
+        return words.filter { text.contains($0) }
+    }
+
     /// The callers: name, what they are allowed, the words they may read.
     static let callers: [(name: String, grants: [String], words: Set<String>)] = [
         ("none", [], []),
@@ -239,20 +245,18 @@ private final class MatrixClient {
 }
 
 extension MatrixClient {
-    private static let headEnd = Array("\r\n\r\n".utf8)
-
     private static func isHeadComplete(_ bytes: [UInt8]) -> Bool {
-        bytes.firstRange(of: headEnd) != nil
+        Loopback.endOfHead(bytes) != nil
     }
 
     /// Number of bytes of the body still to come; nil for an incomplete head or one without a
     /// length.
     private static func missingCount(_ bytes: [UInt8]) -> Int? {
-        guard let end = bytes.firstRange(of: headEnd) else { return nil }
-        let head = String(decoding: bytes[..<end.lowerBound], as: UTF8.self).lowercased()
+        guard let end = Loopback.endOfHead(bytes) else { return nil }
+        let head = String(decoding: bytes[..<end], as: UTF8.self).lowercased()
         guard let match = head.firstMatch(of: /content-length: *([0-9]+)/), let count = Int(match.1)
         else { return nil }
-        return max(0, end.upperBound + count - bytes.count)
+        return max(0, end + 4 + count - bytes.count)
     }
 }
 
@@ -300,28 +304,51 @@ private struct MatrixFailure: Error, CustomStringConvertible {
             [("anonymous", "", Set<String>())]
             + CanarySite.callers.map { ($0.name, site.tokens[$0.name] ?? "", $0.words) }
         var seen: [String: Set<Sighting>] = [:]
-        for (name, token, words) in callers {
-            let (sightings, count, faults) = try await CanarySite.onThread { () throws in
-                try Self.sightings(site, token)
+        // Those that change nothing are heard two at a time.
+        var left = callers[...]
+        while let first = left.popFirst() {
+            var heard = [first]
+            if let second = left.first, ![first.0, second.0].contains(where: Self.changes) {
+                heard.append(second)
+                left.removeFirst()
             }
-            #expect(count > 1_000)
-            #expect(faults == [], "\(name)")
-            let stray = sightings.filter { !words.contains($0.word) }
-            #expect(
-                stray.map { "\($0.word) by \($0.kind)" }.sorted() == [],
-                "\(name) was shown what it may not read")
-            seen[name] = sightings
-            // The owner may read `Shut`, and the editor edit it.
-            guard name != "owner", name != "editor" else { continue }
-            let told = try await CanarySite.onThread { () throws in
-                try Self.differences(site, token)
+            try await withThrowingTaskGroup { group in
+                for (name, token, words) in heard {
+                    group.addTask {
+                        (name, try await Self.check(name, token, words, of: site))
+                    }
+                }
+                for try await (name, sightings) in group { seen[name] = sightings }
             }
-            #expect(told == [], "\(name) can tell a map it may not read from none")
         }
         // Else the requests would not have found what they look for.
         #expect(Set((seen["historian"] ?? []).map(\.word)) == CanarySite.past)
         #expect(Set((seen["owner"] ?? []).map(\.word)) == CanarySite.words)
         _ = try await site.site.run("down")
+    }
+
+    /// The owner may read `Shut`, and the editor edit it.
+    private static func changes(_ name: String) -> Bool { name == "owner" || name == "editor" }
+
+    /// What a caller sees, which must be what it was given.
+    private static func check(
+        _ name: String, _ token: String, _ words: Set<String>, of site: CanarySite
+    ) async throws -> Set<Sighting> {
+        let (sightings, count, faults) = try await CanarySite.onThread { () throws in
+            try Self.sightings(site, token)
+        }
+        #expect(count > 1_000)
+        #expect(faults == [], "\(name)")
+        let stray = sightings.filter { !words.contains($0.word) }
+        #expect(
+            stray.map { "\($0.word) by \($0.kind)" }.sorted() == [],
+            "\(name) was shown what it may not read")
+        guard !changes(name) else { return sightings }
+        let told = try await CanarySite.onThread { () throws in
+            try Self.differences(site, token)
+        }
+        #expect(told == [], "\(name) can tell a map it may not read from none")
+        return sightings
     }
 
     /// The requests that are answered otherwise of a map that the caller may not read than of one
@@ -378,9 +405,9 @@ private struct MatrixFailure: Error, CustomStringConvertible {
                                 request.path, parameters, isPost: request.isPost,
                                 isStream: request.isStream)
                             count += 1
-                            let asked = parameters.map(\.1).joined()
-                            for word in CanarySite.words
-                            where text.contains(word) && !asked.contains(word) {
+                            for word in CanarySite.words(in: text) {
+                                guard !parameters.contains(where: { $0.1.contains(word) })
+                                else { continue }
                                 found.insert(Sighting(word: word, kind: "\(kind)"))
                             }
                             if text.lowercased().hasPrefix("http/1.1 5") {

@@ -99,16 +99,26 @@ final class Loopback: Sendable {
     func wholeAnswer() -> (head: String, body: String)? {
         var bytes: [UInt8] = []
         while true {
-            let text = String(decoding: bytes, as: UTF8.self)
-            if let end = text.range(of: "\r\n\r\n") {
-                let head = text[..<end.lowerBound].lowercased()
+            if let end = Self.endOfHead(bytes) {
+                let head = String(decoding: bytes[..<end], as: UTF8.self).lowercased()
                 let field = head.components(separatedBy: "content-length: ").last ?? ""
                 let length = Int(field.prefix { $0.isNumber }) ?? 0
-                let body = text[end.upperBound...]
-                if body.utf8.count >= length { return (head, String(body)) }
+                while bytes.count < end + 4 + length {
+                    guard let more = read(), !more.isEmpty else { return nil }
+                    bytes += more
+                }
+                return (head, String(decoding: bytes[(end + 4)...], as: UTF8.self))
             }
             guard let more = read(), !more.isEmpty else { return nil }
             bytes += more
         }
+    }
+
+    /// Where the empty line before the body begins; nil where it has not come yet.
+    static func endOfHead(_ bytes: [UInt8]) -> Int? { offset(of: "\r\n\r\n", in: bytes) }
+
+    /// Where a text is in bytes first; nil where it is not.
+    static func offset(of text: String, in bytes: [UInt8]) -> Int? {
+        Data(bytes).range(of: Data(text.utf8))?.lowerBound
     }
 }
