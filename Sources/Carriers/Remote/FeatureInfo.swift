@@ -217,7 +217,7 @@ extension JSONTree {
     /// The value as an attribute; structured values are left out.
     var attribute: AttributeValue {
         switch self {
-        case .null, .array, .object: .null
+        case .null, .array, .object, .positions: .null
         case .bool(let value): .integer(value ? 1 : 0)
         case .integer(let value): .integer(value)
         case .real(let value): .real(value)

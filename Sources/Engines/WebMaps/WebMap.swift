@@ -77,7 +77,7 @@ extension JSONTree {
         case .null, .bool(false), .integer(0): true
         case .real(let value): value == 0
         case .string(let text): text.isEmpty
-        case .array(let elements): elements.isEmpty
+        case .array, .positions: elements.isEmpty
         case .object(let members): members.allSatisfy(\.value.isEmpty)
         case .bool, .integer: false
         }
@@ -100,7 +100,7 @@ extension JSONTree {
         case .integer(let value): json.integer(value)
         case .real(let value): json.number(value)
         case .string(let text): json.string(text)
-        case .array(let elements): json.array(of: elements) { $1.write(to: &$0) }
+        case .array, .positions: json.array(of: elements) { $1.write(to: &$0) }
         case .object(let members):
             json.object { json in
                 for member in members {

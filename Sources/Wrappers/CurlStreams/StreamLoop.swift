@@ -21,11 +21,15 @@ public final class StreamLoop: @unchecked Sendable {
     public static let shared = StreamLoop()
 
     private static let idleMilliseconds: Int32 = 60_000
+    private static let spareLimit = 16
 
     private let multi: UnsafeMutableRawPointer?
     private let orders = Mutex<[Order]>([])
     /// Transfers under way, by their handle; the loop's thread alone.
     private var transfers: [UnsafeMutableRawPointer: StreamTransfer] = unsafe [:]
+    /// Transfers whose readers are to be woken, and handles for later ones; the loop's thread alone.
+    private var awaited: [StreamTransfer] = []
+    private var spare: [UnsafeMutableRawPointer] = unsafe []
     private lazy var hasThread = unsafe (multi != nil) && startThread()
     private let starting = Mutex(())
 
@@ -82,7 +86,13 @@ public final class StreamLoop: @unchecked Sendable {
             for order in orders { carryOut(order) }
             var running: Int32 = 0
             unsafe curl_multi_perform(multi, &running)
-            if takeEnded() { continue }
+            let hasEnded = takeEnded()
+            for transfer in awaited {
+                transfer.isToWake = false
+                transfer.wake()
+            }
+            awaited.removeAll(keepingCapacity: true)
+            if hasEnded { continue }
             unsafe curl_multi_poll(multi, nil, 0, Self.idleMilliseconds, nil)
         }
     }
@@ -90,10 +100,11 @@ public final class StreamLoop: @unchecked Sendable {
     private func carryOut(_ order: Order) {
         switch order {
         case .start(let transfer):
-            guard transfer.prepare(), let handle = unsafe transfer.handle,
+            guard unsafe transfer.prepare(spare.popLast() ?? curl_easy_init()),
+                let handle = unsafe transfer.handle,
                 unsafe curl_multi_add_handle(multi, handle) == CURLM_OK
             else {
-                transfer.release()
+                unsafe keep(transfer.release())
                 return transfer.end(
                     .failure(StreamFailure(.file, "there is no memory, or no file to send")))
             }
@@ -108,7 +119,23 @@ public final class StreamLoop: @unchecked Sendable {
             unsafe transfers.removeValue(forKey: handle) != nil
         else { return }
         unsafe curl_multi_remove_handle(multi, handle)
-        transfer.release()
+        unsafe keep(transfer.release())
+    }
+
+    private func keep(_ handle: UnsafeMutableRawPointer?) {
+        guard let handle = unsafe handle else { return }
+        if unsafe spare.count < Self.spareLimit {
+            unsafe spare.append(handle)
+        } else {
+            unsafe curl_easy_cleanup(handle)
+        }
+    }
+
+    /// Wakes the reader once all that has come is there.
+    func wakeLater(_ transfer: StreamTransfer) {
+        guard !transfer.isToWake else { return }
+        transfer.isToWake = true
+        awaited.append(transfer)
     }
 
     /// Hands over the ends of transfers; whether there was one.

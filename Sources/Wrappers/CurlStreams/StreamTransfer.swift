@@ -75,9 +75,13 @@ public final class StreamTransfer: @unchecked Sendable {
         var status = 0
         var headers: [(name: String, value: String)] = []
         var hasHead = false
-        var pieces: [[UInt8]] = []
-        var waitingByteCount = 0
+        /// Bytes of the body by its header, for the first of them; else 0.
+        var length = 0
+        /// What no reader has taken.
+        var bytes: [UInt8] = []
         var isPaused = false
+        /// Whether the reader waits for the end, or for as many bytes as may wait.
+        var wantsWhole = false
         var outcome: Result<Void, StreamFailure>?
         var waiter: CheckedContinuation<Void, Never>?
         /// Whether something came that no reader has looked at.
@@ -87,6 +91,8 @@ public final class StreamTransfer: @unchecked Sendable {
     /// Bytes that wait for a slow reader before the connection is held back.
     private static let waitingByteLimit = 4 << 20
     private static let headerByteLimit = 256 << 10
+    /// Bytes that are read from the connection at once.
+    private static let bufferByteCount = 128 << 10
 
     private let request: StreamRequest
     private let loop: StreamLoop
@@ -97,6 +103,8 @@ public final class StreamTransfer: @unchecked Sendable {
     private var list: UnsafeMutablePointer<curl_slist>?
     private var form: OpaquePointer?
     private var headerByteCount = 0
+    /// Whether the loop is to wake the reader.
+    var isToWake = false
 
     init(_ request: StreamRequest, _ loop: StreamLoop) {
         self.request = request
@@ -128,22 +136,22 @@ public final class StreamTransfer: @unchecked Sendable {
     }
 
     /// The next bytes; nil at the end; throws ``StreamFailure``.
-    public func next() async throws(StreamFailure) -> [UInt8]? {
+    ///
+    /// With `isWhole` all that are left, or more than 4 MB of them: for a reader that uses none
+    /// before it has all.
+    public func next(isWhole: Bool = false) async throws(StreamFailure) -> [UInt8]? {
         while true {
-            let (piece, outcome, resumes) = state.withLock { state in
-                guard state.pieces.isEmpty else {
-                    let piece =
-                        state.pieces.count == 1 ? state.pieces[0] : Array(state.pieces.joined())
-                    state.pieces = []
-                    state.waitingByteCount = 0
-                    let resumes = state.isPaused
-                    state.isPaused = false
-                    return (piece as [UInt8]?, state.outcome, resumes)
+            let (bytes, outcome, resumes) = state.withLock { state in
+                let isEnough = !isWhole || state.bytes.count >= Self.waitingByteLimit
+                guard !state.bytes.isEmpty, isEnough || state.outcome != nil else {
+                    state.wantsWhole = isWhole
+                    return (nil as [UInt8]?, state.outcome, false)
                 }
-                return (nil, state.outcome, false)
+                defer { (state.bytes, state.isPaused, state.wantsWhole) = ([], false, false) }
+                return (state.bytes, state.outcome, state.isPaused)
             }
             if resumes { loop.take(.resume(self)) }
-            if let piece { return piece }
+            if let bytes { return bytes }
             switch outcome {
             case .success?: return nil
             case .failure(let failure)?: throw failure
@@ -176,8 +184,13 @@ public final class StreamTransfer: @unchecked Sendable {
         }
     }
 
-    private func wake() {
-        state.withLock { state in
+    /// Lets the reader look at what has come.
+    func wake() {
+        state.withLock { state -> CheckedContinuation<Void, Never>? in
+            let isAwaited =
+                !state.wantsWhole || state.outcome != nil
+                || state.bytes.count >= Self.waitingByteLimit
+            guard isAwaited else { return nil }
             defer { state.waiter = nil }
             state.hasNews = state.waiter == nil
             return state.waiter
@@ -193,9 +206,9 @@ public final class StreamTransfer: @unchecked Sendable {
 
     // MARK: The loop's thread
 
-    /// Makes libcurl's handle; false when there is no memory, or no file to send.
-    func prepare() -> Bool {
-        guard let easy = unsafe curl_easy_init() else { return false }
+    /// Sets up a handle of libcurl; false when there is no memory, or no file to send.
+    func prepare(_ easy: UnsafeMutableRawPointer?) -> Bool {
+        guard let easy = unsafe easy else { return false }
         unsafe handle = easy
         for (option, text) in [
             (CURLOPT_URL, request.url), (CURLOPT_PROTOCOLS_STR, "http,https"),
@@ -208,6 +221,7 @@ public final class StreamTransfer: @unchecked Sendable {
             (CURLOPT_NOSIGNAL, 1), (CURLOPT_FOLLOWLOCATION, 0),
             (CURLOPT_CONNECTTIMEOUT_MS, min(request.milliseconds ?? 15_000, 15_000)),
             (CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1)),
+            (CURLOPT_BUFFERSIZE, Self.bufferByteCount),
         ] {
             unsafe cairn_curl_set_long(easy, option, number)
         }
@@ -268,13 +282,14 @@ public final class StreamTransfer: @unchecked Sendable {
         return true
     }
 
-    /// Frees libcurl's handle, which is in no loop any more.
-    func release() {
-        guard let easy = unsafe handle else { return }
-        unsafe curl_easy_cleanup(easy)
+    /// Gives up libcurl's handle, which is in no loop any more and has nothing set.
+    func release() -> UnsafeMutableRawPointer? {
+        guard let easy = unsafe handle else { return nil }
+        unsafe curl_easy_reset(easy)
         unsafe curl_slist_free_all(list)
         if let form = unsafe form { unsafe curl_mime_free(form) }
         unsafe (handle, list, form) = (nil, nil, nil)
+        return unsafe easy
     }
 
     static func of(_ pointer: UnsafeMutableRawPointer?) -> StreamTransfer? {
@@ -284,48 +299,56 @@ public final class StreamTransfer: @unchecked Sendable {
 
     private func take(_ bytes: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int {
         guard let bytes = unsafe bytes, count > 0 else { return 0 }
-        let piece = unsafe Array(UnsafeRawBufferPointer(start: bytes, count: count))
-        let isTaken = state.withLock { state in
+        let piece = unsafe UnsafeRawBufferPointer(start: bytes, count: count)
+        let answer = state.withLock { state in
             // A reader that was cancelled takes no more.
-            guard state.outcome == nil else { return false }
-            guard state.waitingByteCount < Self.waitingByteLimit else {
+            guard state.outcome == nil else { return 0 }
+            guard state.bytes.count < Self.waitingByteLimit else {
                 state.isPaused = true
-                return false
+                return Int(CURL_WRITEFUNC_PAUSE)
             }
             state.hasHead = true
-            state.pieces.append(piece)
-            state.waitingByteCount += count
-            return true
+            if state.length > 0 {
+                state.bytes.reserveCapacity(min(state.length, Self.waitingByteLimit))
+                state.length = 0
+            }
+            unsafe state.bytes.append(contentsOf: piece)
+            return count
         }
-        guard isTaken else {
-            return state.withLock { $0.isPaused } ? Int(CURL_WRITEFUNC_PAUSE) : 0
-        }
-        wake()
-        return count
+        if answer == count { loop.wakeLater(self) }
+        return answer
     }
 
     private func takeHeader(_ bytes: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int {
         guard let bytes = unsafe bytes else { return 0 }
         headerByteCount += count
         guard headerByteCount <= Self.headerByteLimit else { return 0 }
-        var line = unsafe String(
-            decoding: UnsafeRawBufferPointer(start: bytes, count: count), as: UTF8.self)
-        while let last = line.unicodeScalars.last, last == "\n" || last == "\r" {
-            line.unicodeScalars.removeLast()
+        var line = unsafe UnsafeRawBufferPointer(start: bytes, count: count)[...]
+        func trim(_ isSpace: (UInt8) -> Bool, fromEnd: Bool) {
+            if fromEnd {
+                while let last = unsafe line.last, isSpace(last) { unsafe line.removeLast() }
+            } else {
+                while let first = unsafe line.first, isSpace(first) { unsafe line.removeFirst() }
+            }
         }
-        if line.isEmpty { return takeEndOfHeaders(count) }
-        state.withLock { state in
-            if line.hasPrefix("HTTP/") {
+        trim({ $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }, fromEnd: true)
+        if unsafe line.isEmpty { return takeEndOfHeaders(count) }
+        if unsafe line.starts(with: "HTTP/".utf8) {
+            let text = unsafe String(decoding: line, as: UTF8.self)
+            state.withLock { state in
                 // A later answer, after `100 Continue`, takes the place of the first.
                 state.headers = []
-                state.status = Int(line.split(separator: " ").dropFirst().first ?? "") ?? 0
-            } else if let colon = line.firstIndex(of: ":") {
-                let value = line[line.index(after: colon)...]
-                state.headers.append(
-                    (
-                        name: String(line[..<colon]),
-                        value: String(value.drop { $0 == " " || $0 == "\t" })
-                    ))
+                state.status = Int(text.split(separator: " ").dropFirst().first ?? "") ?? 0
+            }
+        } else if let colon = unsafe line.firstIndex(of: UInt8(ascii: ":")) {
+            let name = unsafe String(decoding: line[..<colon], as: UTF8.self)
+            unsafe line = line[(colon + 1)...]
+            trim({ $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }, fromEnd: false)
+            let value = unsafe String(decoding: line, as: UTF8.self)
+            let length = name.lowercased() == "content-length" ? Int(value) : nil
+            state.withLock { state in
+                state.headers.append((name, value))
+                if let length, length > 0 { state.length = length }
             }
         }
         return count
@@ -337,7 +360,7 @@ public final class StreamTransfer: @unchecked Sendable {
             state.hasHead = true
             return true
         }
-        if isFinal { wake() }
+        if isFinal { loop.wakeLater(self) }
         return count
     }
 

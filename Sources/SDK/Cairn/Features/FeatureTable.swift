@@ -176,7 +176,7 @@ public final class ServiceFeatureTable: FeatureTable, @unchecked Sendable {
             let left = values.maxFeatures > 0 ? values.maxFeatures - found.count : Int.max
             if left < Int.max { question.set("resultRecordCount", String(left)) }
             if offset > 0 { question.set("resultOffset", String(offset)) }
-            let json = try await Requester.json(question)
+            let json = try await Requester.json(question, hasShapes: true)
             let answered = Field.list(json["fields"])
             let page = try self.features(json, description.attributes.adding(answered))
             let reference = SpatialReference(json.member("spatialReference"))

@@ -80,23 +80,26 @@ public class Geometry: @unchecked Sendable, Hashable, CustomStringConvertible {
                 x: x, y: y, z: json["z"]?.number, m: json["m"]?.number, spatialReference: reference)
         }
         let hasZ = json["hasZ"]?.isTrue ?? false
-        func lists(_ name: String) -> [[Place]]? {
-            guard let lists = json.member(name), case .array(let elements) = lists else {
-                return nil
+        func lines(_ name: String) -> Lines? {
+            switch json.member(name) {
+            case .positions(let positions)? where !positions.isFlat:
+                return .packed(positions, hasZ: hasZ)
+            case .array(let elements)?:
+                return .places(elements.map { $0.elements.compactMap { Place($0, hasZ: hasZ) } })
+            default: return nil
             }
-            return elements.map { $0.elements.compactMap { Place($0, hasZ: hasZ) } }
         }
         if let points = json.member("points") {
-            return Multipoint(
-                places: points.elements.compactMap { Place($0, hasZ: hasZ) },
-                spatialReference: reference)
+            let places =
+                if case .positions(let positions) = points, positions.isFlat {
+                    Lines.packed(positions, hasZ: hasZ).places.first ?? []
+                } else {
+                    points.elements.compactMap { Place($0, hasZ: hasZ) }
+                }
+            return Multipoint(places: places, spatialReference: reference)
         }
-        if let paths = lists("paths") {
-            return Polyline(places: paths, spatialReference: reference)
-        }
-        if let rings = lists("rings") {
-            return Polygon(places: rings, spatialReference: reference)
-        }
+        if let paths = lines("paths") { return Polyline(paths, spatialReference: reference) }
+        if let rings = lines("rings") { return Polygon(rings, spatialReference: reference) }
         return nil
     }
 
@@ -144,6 +147,43 @@ struct Place: Hashable, Sendable {
 
     func json(hasZ: Bool) -> JSON {
         .array([.real(x), .real(y)] + (hasZ ? [.real(z ?? 0)] : []))
+    }
+}
+
+/// Lists of vertices.
+enum Lines: Sendable {
+    case places([[Place]])
+    /// As an answer has them, which is a third of the memory.
+    case packed(JSONPositions, hasZ: Bool)
+
+    var places: [[Place]] {
+        guard case .packed(let positions, let hasZ) = self else {
+            guard case .places(let places) = self else { return [] }
+            return places
+        }
+        let (numbers, stride) = (positions.numbers, positions.stride)
+        var start = 0
+        return positions.ends.map { end in
+            defer { start = end }
+            return (start..<end).map { position in
+                let first = position * stride
+                var place = Place(numbers[first], numbers[first + 1])
+                guard stride > 2 else { return place }
+                if hasZ { place.z = numbers[first + 2] } else { place.m = numbers[first + 2] }
+                if hasZ, stride > 3 { place.m = numbers[first + 3] }
+                return place
+            }
+        }
+    }
+
+    /// With the first vertex of each line also at its end.
+    var closed: Lines {
+        if case .packed(let positions, _) = self, positions.areClosed { return self }
+        return .places(
+            places.map { line in
+                guard let first = line.first, line.last != first else { return line }
+                return line + [first]
+            })
     }
 }
 
@@ -234,11 +274,18 @@ public final class Multipoint: Geometry, @unchecked Sendable {
 
 /// A geometry of parts that are lines of vertices.
 public class Multipart: Geometry, @unchecked Sendable {
-    let lines: [[Place]]
+    private let stored: Lines
 
-    init(places: [[Place]], spatialReference: SpatialReference?) {
-        lines = places
+    /// The vertices of each part; made anew each time.
+    var lines: [[Place]] { stored.places }
+
+    init(_ lines: Lines, spatialReference: SpatialReference?) {
+        stored = lines
         super.init(spatialReference: spatialReference)
+    }
+
+    convenience init(places: [[Place]], spatialReference: SpatialReference?) {
+        self.init(.places(places), spatialReference: spatialReference)
     }
 
     override var places: [Place] { Array(lines.joined()) }
@@ -250,6 +297,7 @@ public class Multipart: Geometry, @unchecked Sendable {
     }
 
     func json(_ name: String) -> JSON {
+        let lines = lines
         let hasZ = lines.contains { $0.contains { $0.z != nil } }
         return .object(
             (hasZ ? [(name: "hasZ", value: .bool(true))] : [])
@@ -302,12 +350,8 @@ public final class Polygon: Multipart, @unchecked Sendable {
             spatialReference: spatialReference ?? rings.first?.first?.spatialReference)
     }
 
-    override init(places: [[Place]], spatialReference: SpatialReference?) {
-        super.init(
-            places: places.map { ring in
-                guard let first = ring.first, ring.last != first else { return ring }
-                return ring + [first]
-            }, spatialReference: spatialReference)
+    override init(_ lines: Lines, spatialReference: SpatialReference?) {
+        super.init(lines.closed, spatialReference: spatialReference)
     }
 
     override var typeName: String { "esriGeometryPolygon" }

@@ -210,25 +210,25 @@ public final class ArcGISMapImageLayer: Layer, @unchecked Sendable {
             ])
         request.credential = credential
         try await addMoment(to: &request)
-        let json = try await Requester.json(request)
+        let json = try await Requester.json(request, hasShapes: true)
         guard let list = json.member("results") else {
             throw TransportError(
                 .invalidAnswer,
                 "\(url.withoutQuery.absoluteString)/identify: expected results in the answer")
         }
         var found: [Int: [Feature]] = [:]
-        let readers = try await fieldReaders(
-            for: Set(list.elements.compactMap { $0["layerId"]?.int }))
+        let described = try await layerDescriptions(
+            Set(list.elements.compactMap { $0["layerId"]?.int }))
         for result in list.elements {
             guard let id = result["layerId"]?.int else { continue }
             found[id, default: []].append(
                 ArcGISFeature(
                     geometry: Geometry.make(result.member("geometry"), frame.spatialReference),
-                    attributes: (readers[id] ?? AttributeReader([]))
+                    attributes: (described[id]?.reader ?? AttributeReader([]))
                         .attributes(result["attributes"]),
                     featureTable: nil))
         }
-        let popups = try await popupDefinitions(for: Set(found.keys))
+        let popups = described.compactMapValues(\.popup)
         let parts = sublayers.current.reversed().compactMap {
             part($0, found, popups, question)
         }
@@ -249,29 +249,19 @@ public final class ArcGISMapImageLayer: Layer, @unchecked Sendable {
         return result.isEmpty ? nil : result
     }
 
-    /// Fields of layers that were found, for the types of their attributes.
-    private func fieldReaders(for ids: Set<Int>) async throws -> [Int: AttributeReader] {
-        var readers: [Int: AttributeReader] = [:]
+    /// How features of layers that were found are made.
+    private func layerDescriptions(
+        _ ids: Set<Int>
+    ) async throws -> [Int: (reader: AttributeReader, popup: PopupDefinition?)] {
+        var described: [Int: (reader: AttributeReader, popup: PopupDefinition?)] = [:]
         for id in ids {
             // A service that describes no layers answers untyped values.
-            guard let json = try? await layerDescription(id) else { continue }
-            readers[id] = AttributeReader(Field.list(json["fields"]))
+            let description = try? await ServiceDescriptions.shared.read(
+                url.below(String(id)), credential)
+            described[id] = description?.features
         }
         try Task.checkCancellation()
-        return readers
-    }
-
-    private func popupDefinitions(for ids: Set<Int>) async throws -> [Int: PopupDefinition] {
-        var popups: [Int: PopupDefinition] = [:]
-        for id in ids {
-            guard let json = try? await layerDescription(id) else { continue }
-            popups[id] = PopupDefinition(json.member("popupInfo"))
-        }
-        return popups
-    }
-
-    private func layerDescription(_ id: Int) async throws -> JSON {
-        try await ServiceDescriptions.shared.description(of: url.below(String(id)), credential)
+        return described
     }
 
     // MARK: Pictures

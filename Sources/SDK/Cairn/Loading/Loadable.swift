@@ -86,6 +86,7 @@ public class LoadableBase: Loadable, @unchecked Sendable {
     public func retryLoad() async throws { try await load(again: true) }
 
     private func load(again: Bool) async throws {
+        if loadStatus == .loaded { return }
         let key = UUID()
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in

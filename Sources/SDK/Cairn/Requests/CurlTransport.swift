@@ -45,7 +45,7 @@ public struct CurlTransport: Transport {
             let head = try await transfer.head()
             return Response(
                 status: head.status, headers: head.headers,
-                body: ResponseBody(next: Reading(transfer, place).next))
+                body: ResponseBody(Reading(transfer, place)))
         } catch {
             throw Self.error(error, place)
         }
@@ -65,7 +65,7 @@ public struct CurlTransport: Transport {
     }
 
     /// Ends the transfer with its last reader.
-    private final class Reading: Sendable {
+    private final class Reading: BodyReading {
         let transfer: StreamTransfer
         let place: String
 
@@ -76,8 +76,8 @@ public struct CurlTransport: Transport {
 
         deinit { transfer.cancel() }
 
-        @Sendable func next() async throws -> [UInt8]? {
-            do { return try await transfer.next() } catch {
+        func next(isWhole: Bool) async throws -> [UInt8]? {
+            do { return try await transfer.next(isWhole: isWhole) } catch {
                 throw CurlTransport.error(error, place)
             }
         }

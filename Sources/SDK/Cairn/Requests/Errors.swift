@@ -200,7 +200,7 @@ extension URL {
         let path = parts?.percentEncodedPath ?? ""
         let escaped =
             part.split(separator: "/", omittingEmptySubsequences: true).map {
-                $0.addingPercentEncoding(withAllowedCharacters: .unreserved) ?? String($0)
+                String($0).formEncoded
             }.joined(separator: "/")
         parts?.percentEncodedPath =
             (path.hasSuffix("/") ? String(path.dropLast()) : path) + "/" + escaped
@@ -214,10 +214,4 @@ extension URL {
         parts?.percentEncodedPath = "/" + path.joined(separator: "/")
         return parts?.url ?? self
     }
-}
-
-extension CharacterSet {
-    /// What stands for itself in a URL (RFC 3986, section 2.3).
-    static let unreserved = CharacterSet(
-        charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 }

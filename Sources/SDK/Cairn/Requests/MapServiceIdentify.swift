@@ -79,7 +79,7 @@ public enum MapServiceIdentify {
         var request = Question(service.below("identify"))
         request.parameters = parameters(question)
         request.credential = credential
-        let json = try await Requester.json(request)
+        let json = try await Requester.json(request, hasShapes: true)
         guard let list = json.member("results") else {
             throw TransportError(
                 .invalidAnswer,

@@ -3,6 +3,7 @@
 
 internal import Foundation
 internal import Platform
+internal import Synchronization
 
 /// A question to a REST service: what is asked, and how it may be asked again.
 struct Question: Sendable {
@@ -44,7 +45,9 @@ enum Requester {
     // MARK: Answers
 
     /// The JSON of an answer; throws ``ServiceError``, ``TransportError``, ``AuthenticationError``.
-    static func json(_ question: Question) async throws -> JSON {
+    ///
+    /// With `hasShapes` coordinates of geometries come as `JSON.positions`, for ``Geometry``.
+    static func json(_ question: Question, hasShapes: Bool = false) async throws -> JSON {
         var question = question
         if !question.parameters.contains(where: { $0.name == "f" }) {
             question.parameters.insert(("f", "json"), at: 0)
@@ -53,7 +56,7 @@ enum Requester {
         return try await answered(question) { response in
             let bytes = try await response.body.collect(
                 atMost: CairnEnvironment.settings.current.memoryLimit)
-            return try read(bytes, response, url)
+            return try read(bytes, response, url, hasShapes: hasShapes)
         }
     }
 
@@ -269,9 +272,9 @@ enum Requester {
     ]
 
     private static func read(
-        _ bytes: [UInt8], _ response: Response, _ url: URL
+        _ bytes: [UInt8], _ response: Response, _ url: URL, hasShapes: Bool = false
     ) throws -> JSON {
-        guard let tree = JSON(bytes) else {
+        guard let tree = JSON(bytes, packsPositions: hasShapes) else {
             try check(response, bytes, url)
             let start = String(decoding: bytes.prefix(60), as: UTF8.self)
                 .split(whereSeparator: \.isWhitespace).joined(separator: " ")
@@ -307,75 +310,116 @@ extension JSONTree {
 }
 
 /// At most eight requests to one server at once; streams are not counted.
-private actor Lanes {
+private final class Lanes: Sendable {
     static let shared = Lanes()
     private static let limit = 8
 
     private struct Lane {
         var count = 0
-        var waiting: [(number: Int, CheckedContinuation<Bool, Never>)] = []
+        var waiting: [(number: Int, continuation: CheckedContinuation<Bool, Never>)] = []
     }
 
-    private var lanes: [String: Lane] = [:]
-    private var nextNumber = 0
+    private struct State {
+        var lanes: [String: Lane] = [:]
+        var nextNumber = 0
+        /// Those that were cancelled before they waited.
+        var givenUp: Set<Int> = []
+    }
 
-    nonisolated func run<Answer: Sendable>(
+    private let state = Mutex(State())
+
+    func run<Answer: Sendable>(
         _ url: URL, isHeld: Bool, _ body: @Sendable () async throws -> Answer
     ) async throws -> Answer {
         guard isHeld, let origin = url.origin else { return try await body() }
         try await take(origin)
-        do {
-            let answer = try await body()
-            await release(origin)
-            return answer
-        } catch {
-            await release(origin)
-            throw error
-        }
+        defer { release(origin) }
+        return try await body()
     }
 
     private func take(_ origin: String) async throws {
         try Task.checkCancellation()
-        guard lanes[origin, default: Lane()].count >= Self.limit else {
-            lanes[origin, default: Lane()].count += 1
-            return
-        }
-        nextNumber += 1
-        let number = nextNumber
-        let isMine = await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                lanes[origin, default: Lane()].waiting.append((number, continuation))
+        let number = state.withLock { state -> Int? in
+            guard state.lanes[origin, default: Lane()].count >= Self.limit else {
+                state.lanes[origin, default: Lane()].count += 1
+                return nil
             }
-        } onCancel: {
-            Task { await self.giveUp(number, origin) }
+            state.nextNumber += 1
+            return state.nextNumber
         }
+        guard let number else { return }
+        let isMine = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in wait(number, origin, continuation) }
+        } onCancel: {
+            giveUp(number, origin)
+        }
+        // Cancelled when it waited no more.
+        state.withLock { _ = $0.givenUp.remove(number) }
         guard isMine else { throw CancellationError() }
     }
 
-    private func giveUp(_ number: Int, _ origin: String) {
-        guard let place = lanes[origin]?.waiting.firstIndex(where: { $0.number == number }) else {
-            return
+    private func wait(
+        _ number: Int, _ origin: String, _ continuation: CheckedContinuation<Bool, Never>
+    ) {
+        let isMine = state.withLock { state -> Bool? in
+            if state.givenUp.remove(number) != nil { return false }
+            // One may have become free meanwhile.
+            guard state.lanes[origin, default: Lane()].count >= Self.limit else {
+                state.lanes[origin, default: Lane()].count += 1
+                return true
+            }
+            state.lanes[origin, default: Lane()].waiting.append((number, continuation))
+            return nil
         }
-        lanes[origin]?.waiting.remove(at: place).1.resume(returning: false)
+        if let isMine { continuation.resume(returning: isMine) }
+    }
+
+    private func giveUp(_ number: Int, _ origin: String) {
+        state.withLock { state -> CheckedContinuation<Bool, Never>? in
+            guard
+                let place = state.lanes[origin]?.waiting.firstIndex(where: { $0.number == number })
+            else {
+                state.givenUp.insert(number)
+                return nil
+            }
+            return state.lanes[origin]?.waiting.remove(at: place).continuation
+        }?.resume(returning: false)
     }
 
     private func release(_ origin: String) {
-        guard var lane = lanes[origin] else { return }
-        if lane.waiting.isEmpty {
-            lane.count -= 1
-            lanes[origin] = lane.count == 0 ? nil : lane
-        } else {
+        state.withLock { state -> CheckedContinuation<Bool, Never>? in
+            guard var lane = state.lanes[origin] else { return nil }
+            if lane.waiting.isEmpty {
+                lane.count -= 1
+                state.lanes[origin] = lane.count == 0 ? nil : lane
+                return nil
+            }
             let next = lane.waiting.removeFirst()
-            lanes[origin] = lane
-            next.1.resume(returning: true)
-        }
+            state.lanes[origin] = lane
+            return next.continuation
+        }?.resume(returning: true)
     }
 }
 
 extension String {
     /// As a form has it (`application/x-www-form-urlencoded`).
     var formEncoded: String {
-        addingPercentEncoding(withAllowedCharacters: .unreserved) ?? ""
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(utf8.count)
+        for byte in utf8 {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."),
+                UInt8(ascii: "_"), UInt8(ascii: "~"):
+                bytes.append(byte)
+            default:
+                bytes.append(UInt8(ascii: "%"))
+                for half in [byte >> 4, byte & 15] {
+                    bytes.append(half + (half < 10 ? UInt8(ascii: "0") : UInt8(ascii: "A") - 10))
+                }
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
     }
 }
 

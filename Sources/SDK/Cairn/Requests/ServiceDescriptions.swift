@@ -4,13 +4,34 @@
 internal import Foundation
 internal import Platform
 
+/// What a service says of itself or of a layer.
+final class ServiceDescription: Sendable {
+    let json: JSON
+    private let layer = Guarded<(reader: AttributeReader, popup: PopupDefinition?)?>(nil)
+
+    init(_ json: JSON) { self.json = json }
+
+    /// How attributes and popups of a layer's features are made; read once.
+    var features: (reader: AttributeReader, popup: PopupDefinition?) {
+        layer.withLock { layer in
+            if let layer { return layer }
+            let read = (
+                AttributeReader(Field.list(json["fields"])),
+                PopupDefinition(json.member("popupInfo"))
+            )
+            layer = read
+            return read
+        }
+    }
+}
+
 /// Descriptions of services, asked once by all that want the same, and kept for a while.
 actor ServiceDescriptions {
     static let shared = ServiceDescriptions()
     private static let limit = 1_000
 
     private struct Entry {
-        var task: Task<JSON, any Error>
+        var task: Task<ServiceDescription, any Error>
         var end: ContinuousClock.Instant
     }
 
@@ -20,6 +41,14 @@ actor ServiceDescriptions {
         of url: URL, _ credential: (any ArcGISCredential)? = nil,
         _ more: [(name: String, value: String)] = []
     ) async throws -> JSON {
+        try await read(url, credential, more).json
+    }
+
+    /// The description as it is kept.
+    func read(
+        _ url: URL, _ credential: (any ArcGISCredential)?,
+        _ more: [(name: String, value: String)] = []
+    ) async throws -> ServiceDescription {
         var question = Question(url)
         question.parameters = more
         question.credential = credential
@@ -36,7 +65,7 @@ actor ServiceDescriptions {
         }
         if entries.count >= Self.limit { entries = entries.filter { $0.value.end > now } }
         if entries.count >= Self.limit { entries = [:] }
-        let task = Task { [question] in try await Requester.json(question) }
+        let task = Task { [question] in ServiceDescription(try await Requester.json(question)) }
         if age > .zero { entries[key] = Entry(task: task, end: now + age) }
         do {
             return try await withTaskCancellationHandler {

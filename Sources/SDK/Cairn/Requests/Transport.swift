@@ -100,9 +100,19 @@ public struct Response: Sendable {
 public struct ResponseBody: AsyncSequence, Sendable {
     /// The next piece; nil at the end.
     let next: @Sendable () async throws -> [UInt8]?
+    /// As many bytes as there can be at once; nil at the end.
+    private let most: @Sendable () async throws -> [UInt8]?
 
     /// A body that `next` gives.
-    public init(next: @escaping @Sendable () async throws -> [UInt8]?) { self.next = next }
+    public init(next: @escaping @Sendable () async throws -> [UInt8]?) {
+        self.next = next
+        most = next
+    }
+
+    init(_ reading: any BodyReading) {
+        next = { try await reading.next(isWhole: false) }
+        most = { try await reading.next(isWhole: true) }
+    }
 
     /// A body that is there.
     public init(_ bytes: Data) {
@@ -124,7 +134,7 @@ public struct ResponseBody: AsyncSequence, Sendable {
     /// All bytes; throws ``TransportError`` (`tooLarge`) beyond a bound.
     func collect(atMost bound: Int) async throws -> [UInt8] {
         var bytes: [UInt8] = []
-        while let piece = try await next() {
+        while let piece = try await most() {
             guard bytes.count + piece.count <= bound else {
                 throw TransportError(
                     .tooLarge, "the answer has more than \(bound) bytes, the most that is kept")
@@ -158,4 +168,10 @@ public struct ResponseBody: AsyncSequence, Sendable {
             }
         }
     }
+}
+
+/// What gives the bytes of an answer: piece by piece, or as many at once as there can be.
+protocol BodyReading: Sendable {
+    /// Nil at the end.
+    func next(isWhole: Bool) async throws -> [UInt8]?
 }

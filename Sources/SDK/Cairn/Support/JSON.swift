@@ -66,7 +66,7 @@ extension JSONTree {
         case .integer(let value): Int(exactly: value) ?? value
         case .real(let value): value
         case .string(let value): value
-        case .array(let elements): elements.map { $0.untyped ?? "" as any Sendable }
+        case .array, .positions: elements.map { $0.untyped ?? "" as any Sendable }
         case .object(let members):
             Dictionary(
                 members.compactMap { name, value in value.untyped.map { (name, $0) } },

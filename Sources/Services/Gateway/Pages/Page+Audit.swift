@@ -30,7 +30,7 @@ extension Page {
         case .integer(let number): "\(number)"
         case .real(let number): "\(number)"
         case .string(let text): text
-        case .array(let elements): elements.map(words).joined(separator: ",")
+        case .array, .positions: value.elements.map(words).joined(separator: ",")
         case .object:
             value.members.map { ($0.name, words($0.value)) }.filter { !$0.1.isEmpty }
                 .map { "\($0.0): \($0.1)" }.joined(separator: ", ")

@@ -19,7 +19,7 @@ extension Page {
         case .integer(let number): page.text("\(number)")
         case .real(let number): page.text("\(number)")
         case .string(let text): self.text(text, &page)
-        case .array(let elements): list(elements, &page)
+        case .array, .positions: list(value.elements, &page)
         case .object: facts(value.members, &page)
         }
     }

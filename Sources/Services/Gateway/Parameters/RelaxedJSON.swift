@@ -49,7 +49,7 @@ extension RelaxedValue {
             case .integer(let value): .number(Double(value))
             case .real(let value): .number(value)
             case .string(let text): .string(text)
-            case .array(let elements): .array(elements.map(RelaxedValue.init))
+            case .array, .positions: .array(tree.elements.map(RelaxedValue.init))
             case .object(let members):
                 .object(
                     Dictionary(members.map { ($0.name, RelaxedValue($0.value)) }) { $1 })

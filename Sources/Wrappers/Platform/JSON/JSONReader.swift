@@ -33,11 +33,13 @@ public struct JSONFault: Error, Equatable, CustomStringConvertible {
 struct JSONReader {
     private let bytes: [UInt8]
     private let syntax: JSONSyntax
+    private let packsPositions: Bool
     private var place = 0
 
-    init(_ bytes: [UInt8], _ syntax: JSONSyntax) {
+    init(_ bytes: [UInt8], _ syntax: JSONSyntax, packsPositions: Bool = false) {
         self.bytes = bytes
         self.syntax = syntax
+        self.packsPositions = packsPositions
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { place = 3 }
     }
 
@@ -98,10 +100,28 @@ struct JSONReader {
             skipSpace()
             let name = try memberName()
             guard take(":") else { throw expected("':'") }
-            members.append((name, try value(level: level + 1)))
+            if let positions = positions(name, level + 1) {
+                members.append((name, positions))
+            } else {
+                members.append((name, try value(level: level + 1)))
+            }
         } while take(",")
         guard take("}") else { throw expected("',' or '}'") }
         return .object(members)
+    }
+
+    /// The value of a member that has positions; nil, without moving on, for any other.
+    private mutating func positions(_ name: String, _ level: Int) -> JSONTree? {
+        guard packsPositions, name == "rings" || name == "paths" || name == "points" else {
+            return nil
+        }
+        // Lists, lists of positions, positions, numbers.
+        let isFlat = name == "points"
+        guard level + (isFlat ? 2 : 3) < syntax.levelLimit,
+            let read = JSONPositionReader.read(bytes, at: place, isFlat: isFlat)
+        else { return nil }
+        place = read.end
+        return .positions(read.positions)
     }
 
     private mutating func memberName() throws(JSONFault) -> String {
@@ -146,14 +166,7 @@ struct JSONReader {
         }
     }
 
-    /// Powers of ten that a `Double` holds exactly.
-    private static let exactPowers: [Double] = (0...22).map { power in
-        (0..<power).reduce(1) { product, _ in product * 10 }
-    }
-
-    /// A number of up to 18 digits without an exponent; nil, without moving on, for anything else,
-    /// and where the nearest `Double` takes more than one division of exact values (Clinger, *How
-    /// to read floating point numbers accurately*, 1990).
+    /// A number of up to 18 digits without an exponent; nil, without moving on, for anything else.
     private mutating func shortNumber() -> JSONTree? {
         var end = place
         var value: Int64 = 0
@@ -181,18 +194,18 @@ struct JSONReader {
                 fractionCount += 1
                 end += 1
             }
-            guard fractionCount > 0, value <= 1 << 53 else { return nil }
+            guard fractionCount > 0 else { return nil }
         }
         guard end == bytes.count || !Self.isWord(bytes[end]) else { return nil }
         place = end
         guard fractionCount > 0 else { return .integer(isNegative ? -value : value) }
-        let magnitude = Double(value) / Self.exactPowers[fractionCount]
+        let magnitude = DecimalScale.all[fractionCount].nearest(UInt64(value))
         return .real(isNegative ? -magnitude : magnitude)
     }
 
     /// Whether a text is a number of RFC 8259, section 6: no leading zeros, no sign but a minus,
     /// digits on both sides of the point.
-    private static func isNumber(_ text: Substring.UTF8View) -> Bool {
+    static func isNumber(_ text: Substring.UTF8View) -> Bool {
         var rest = text
         func digits() -> Substring.UTF8View {
             rest.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
@@ -229,7 +242,7 @@ struct JSONReader {
         return String(decoding: bytes[start..<place], as: UTF8.self)
     }
 
-    private static func isWord(_ byte: UInt8) -> Bool {
+    static func isWord(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
             UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "_"), UInt8(ascii: "."),

@@ -10,6 +10,8 @@ public enum JSONTree: Sendable {
     case string(String)
     case array([JSONTree])
     case object([(name: String, value: JSONTree)])
+    /// Lists of positions, only where they were asked for as such.
+    indirect case positions(JSONPositions)
 
     /// The member of that name; nil for anything else.
     public subscript(name: String) -> JSONTree? {
@@ -18,7 +20,13 @@ public enum JSONTree: Sendable {
     }
 
     /// The elements of an array; empty for anything else.
-    public var elements: [JSONTree] { if case .array(let elements) = self { elements } else { [] } }
+    public var elements: [JSONTree] {
+        switch self {
+        case .array(let elements): elements
+        case .positions(let positions): positions.elements
+        default: []
+        }
+    }
 
     /// The members of an object; empty for anything else.
     public var members: [(name: String, value: JSONTree)] {
@@ -69,6 +77,7 @@ public enum JSONTree: Sendable {
             writer.openArray()
             for element in elements { element.write(to: &writer) }
             writer.closeArray()
+        case .positions(let positions): Self.array(positions.elements).write(to: &writer)
         case .object(let members):
             writer.openObject()
             for member in members {
@@ -80,8 +89,12 @@ public enum JSONTree: Sendable {
     }
 
     /// Reads a text; nil when it is no JSON, or nested more than 64 deep.
-    public init?(_ bytes: [UInt8]) {
-        guard let tree = try? JSONTree(bytes, .strict) else { return nil }
+    ///
+    /// With `packsPositions` the `rings`, `paths` and `points` of objects are ``positions(_:)``
+    /// where all their positions have the same count of plain numbers.
+    public init?(_ bytes: [UInt8], packsPositions: Bool = false) {
+        var reader = JSONReader(bytes, .strict, packsPositions: packsPositions)
+        guard let tree = try? reader.document() else { return nil }
         self = tree
     }
 
