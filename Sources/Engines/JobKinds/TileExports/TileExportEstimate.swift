@@ -39,21 +39,21 @@ public struct TileExportEstimate: Hashable, Sendable, Codable {
                 "jobs of kind '\(kind.rawValue.prefix(80))' have no estimate: expected "
                     + "\(JobKind.exportTiles.rawValue) or \(JobKind.exportVectorTiles.rawValue)")
         }
-        tileCount = try Self.settings(kind, parameters).selection.exactTileCount
-        var (tiles, bytes, seconds, count) = (0, Int64(0), 0.0, 0)
-        for job in jobs where count < Self.jobLimit {
+        tileCount = try Self.selection(kind, parameters).touchedTileCount()
+        var (tiles, bytes, seconds, used) = (0, Int64(0), 0.0, 0)
+        for job in jobs where used < Self.jobLimit {
             guard job.kind == kind, job.status == .succeeded, let result = job.result,
                 let ended = job.endedAt, job.parameters["since"] == nil,
                 let texts = try? Self.texts(kind, job.parameters),
                 TileExportForm(kind, parameters: texts) == export,
-                let settings = try? Self.settings(kind, job.parameters)
+                let count = try? Self.selection(kind, job.parameters).touchedTileCount()
             else { continue }
-            tiles += settings.selection.exactTileCount
+            tiles += count
             bytes += result.byteCount
             seconds += Double(ended.microseconds - job.submittedAt.microseconds) / 1e6
-            count += 1
+            used += 1
         }
-        jobCount = count
+        jobCount = used
         let perTile =
             tiles == 0
             ? export.assumed : (Double(bytes) / Double(tiles), max(0, seconds) / Double(tiles))
@@ -68,14 +68,13 @@ public struct TileExportEstimate: Hashable, Sendable, Codable {
         return try ParameterTexts(parameters, of: description)
     }
 
-    private static func settings(
+    private static func selection(
         _ kind: JobKind, _ parameters: [String: String]
-    ) throws(Failure) -> TileExportSettings {
-        let texts = try texts(kind, parameters)
-        guard let texts else { throw Failure(.internal, "'\(kind.rawValue)' is no kind of job") }
-        return kind == .exportVectorTiles
-            ? try ExportVectorTiles.settings(texts, submitted: .max)
-            : try ExportTiles.settings(texts, submitted: .max).0
+    ) throws(Failure) -> TileSelection {
+        guard let texts = try texts(kind, parameters) else {
+            throw Failure(.internal, "'\(kind.rawValue)' is no kind of job")
+        }
+        return try TileSelection(texts, of: kind)
     }
 }
 

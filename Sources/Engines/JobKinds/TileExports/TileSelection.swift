@@ -35,13 +35,12 @@ public struct TileSelection: Hashable, Sendable {
     /// Those of an export of tiles with the given parameters; throws `invalidParameter`, naming the
     /// one at fault, and `internal` for another kind of job.
     public init(_ texts: ParameterTexts, of kind: JobKind) throws(Failure) {
-        let formats: [TilePackageFormat]
         switch kind {
-        case .exportTiles: formats = ExportTiles.formats
-        case .exportVectorTiles: formats = ExportVectorTiles.formats
+        case .exportTiles: self = try ExportTiles.settings(texts, submitted: .max).0.selection
+        case .exportVectorTiles:
+            self = try ExportVectorTiles.settings(texts, submitted: .max).selection
         default: throw Failure(.internal, "\(kind.rawValue) is no export of tiles")
         }
-        self = try TileExportSettings(texts, formats: formats, submitted: .max).selection
     }
 
     /// Number of tiles in the rectangles around the area, level by level.
@@ -50,39 +49,6 @@ public struct TileSelection: Hashable, Sendable {
             let (sum, isBeyond) = total.addingReportingOverflow(count)
             return isBeyond ? .max : sum
         }
-    }
-
-    /// Number of tiles that touch the area, all levels together.
-    ///
-    /// Takes time with the area's border, not with its tiles.
-    public var exactTileCount: Int {
-        guard case .polygon? = area, let last = levels.last,
-            let root = TileAddress(level: 0, row: 0, column: 0)
-        else { return tileCount }
-        return count(below: root, through: last)
-    }
-
-    private func count(below tile: TileAddress, through last: Int) -> Int {
-        guard contains(tile) else { return 0 }
-        if surrounds(tile) {
-            return levels.filter { $0 >= tile.level }.reduce(0) {
-                $0 + 1 << (2 * ($1 - tile.level))
-            }
-        }
-        let own = levels.contains(tile.level) ? 1 : 0
-        guard tile.level < last else { return own }
-        return (0..<4).reduce(own) { total, part in
-            let child = TileAddress(
-                level: tile.level + 1, row: 2 * tile.row + part / 2,
-                column: 2 * tile.column + part % 2)
-            return total + (child.map { count(below: $0, through: last) } ?? 0)
-        }
-    }
-
-    /// Whether no border of the area, a polygon, crosses a tile that touches it.
-    private func surrounds(_ tile: TileAddress) -> Bool {
-        guard case .polygon(let rings)? = area else { return false }
-        return rings.allSatisfy { tile.extent.clip(path: $0).isEmpty }
     }
 
     /// The tiles of a level in the rectangle around the area; nil outside the world.
