@@ -418,6 +418,9 @@ let testTargets: [Target] = [
     tests(
         "RoadSourcesTests",
         ["RoadNetwork", "RoadSources", "CairnModel", "TestKit"]),
+    tests(
+        "RoadChangeTests",
+        ["Routing", "RoadNetwork", "RouteSearch", "CairnModel", "Geometry", "TestKit"]),
     tests("JobsTests", ["Jobs", "CairnModel", "EventLog", "TestKit"]),
     tests("RecordingTests", ["Recording", "CairnModel", "Geometry", "Platform", "TestKit"]),
     tests(

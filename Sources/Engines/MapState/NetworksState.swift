@@ -31,9 +31,6 @@ public struct NetworksState: Hashable, Sendable, Codable {
     public private(set) var sequence: Int64 = 0
     private var networks: [String: Network] = [:]
 
-    /// The most changes that stand on a network.
-    public static let largestChangeCount = 100_000
-
     /// The category of the streams that are folded; events of others change nothing.
     public static let category = "network"
 
@@ -72,48 +69,45 @@ public struct NetworksState: Hashable, Sendable, Codable {
 
     private mutating func fold(_ record: RecordedEvent) throws(Failure) {
         let name = String(record.stream.rawValue.dropFirst(Self.category.utf8.count + 1))
-        let known = networks[name]
-        guard record.streamPosition == (known?.streamPosition ?? -1) + 1 else {
+        guard record.streamPosition == (networks[name]?.streamPosition ?? -1) + 1 else {
             throw corrupt(record, "is at position \(record.streamPosition) of its stream")
         }
-        var network: Network
         switch record.event.type {
         case NetworkPublished.eventType:
             let event = try NetworkPublished.decode(record.event)
             guard event.name == name else { throw corrupt(record, "publishes '\(event.name)'") }
+            let known = networks[name]
             let stays = known?.isDeleted == true ? [] : known?.changes ?? []
-            network = Network(
+            networks[name] = Network(
                 published: event, changes: stays, streamPosition: 0, lastChange: 0)
         case NetworkDeleted.eventType:
-            network = try live(known, record)
-            network.isDeleted = true
-            network.changes = []
+            try requireNetwork(name, record)
+            networks[name]?.isDeleted = true
+            networks[name]?.changes = []
         case RoadsChanged.eventType:
-            network = try live(known, record)
-            network.changes.append(
+            try requireNetwork(name, record)
+            // In place: a copy of all changes for each of many events would cost their square.
+            let change = try RoadsChanged.decode(record.event).change
+            networks[name]?.changes.append(
                 StandingRoadChange(
-                    number: record.globalPosition,
-                    change: try RoadsChanged.decode(record.event).change,
-                    recordedAt: record.recordedAt))
+                    number: record.globalPosition, change: change, recordedAt: record.recordedAt))
         case RoadsRestored.eventType:
-            network = try live(known, record)
+            try requireNetwork(name, record)
             let ended = Set(try RoadsRestored.decode(record.event).changes)
-            network.changes.removeAll { ended.contains($0.number) }
+            networks[name]?.changes.removeAll { ended.contains($0.number) }
         default:
             throw Failure(
                 .newerVersion,
                 "event \(record.event.id) has type '\(record.event.type)', unknown to this build")
         }
-        network.streamPosition = record.streamPosition
-        network.lastChange = record.globalPosition
-        networks[name] = network
+        networks[name]?.streamPosition = record.streamPosition
+        networks[name]?.lastChange = record.globalPosition
     }
 
-    private func live(_ network: Network?, _ record: RecordedEvent) throws(Failure) -> Network {
-        guard let network, network.isDeleted != true else {
+    private func requireNetwork(_ name: String, _ record: RecordedEvent) throws(Failure) {
+        guard let network = networks[name], network.isDeleted != true else {
             throw corrupt(record, "changes a network that is not published")
         }
-        return network
     }
 
     private func corrupt(_ record: RecordedEvent, _ what: String) -> Failure {

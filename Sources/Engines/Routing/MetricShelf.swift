@@ -46,6 +46,9 @@ final class MetricShelf: Sendable {
         return metric
     }
 
+    /// The kinds of costs whose metrics are kept.
+    var kept: [RouteCosts] { entries.withLock { $0.map(\.costs) } }
+
     private func entry(
         _ costs: RouteCosts, of network: RoutableNetwork
     ) throws(Failure) -> Entry {

@@ -2,8 +2,6 @@
 // Part of Cairn.
 
 internal import CairnModel
-internal import RoadNetwork
-internal import RouteSearch
 
 /// What changes of roads and barriers have made of a network for one mode at one moment.
 struct RoadConditions: Hashable, Sendable {
@@ -42,20 +40,12 @@ struct RoadConditions: Hashable, Sendable {
     /// None.
     static let none = RoadConditions()
 
-    /// Adds a change; edges that the network does not have are passed over.
-    mutating func add(_ change: RoadChange, on roads: RoadNetwork) {
-        if change.effect == .bannedTurn {
-            for turn in change.turns ?? [] {
-                guard let from = roads.edge(named: turn.from), let to = roads.edge(named: turn.to)
-                else { continue }
-                bannedTurns.insert(Turn(from: UInt32(from), to: UInt32(to)))
-            }
-            return
-        }
-        for name in change.edges {
-            if let edge = roads.edge(named: name) {
-                edges[edge, default: Edge()].add(change.effect)
-            }
+    /// Adds an effect on the roads of a change.
+    mutating func add(_ effect: RoadChange.Effect, on roads: StandingRoads) {
+        if effect == .bannedTurn {
+            bannedTurns.formUnion(roads.turns)
+        } else {
+            add(effect, on: roads.edges)
         }
     }
 
@@ -66,28 +56,4 @@ struct RoadConditions: Hashable, Sendable {
 
     /// Whether no route may pass an edge.
     func isClosed(_ edge: Int) -> Bool { edges[edge]?.isClosed ?? false }
-}
-
-extension RoadChange {
-    /// Whether the change is about a mode at a moment.
-    func holds(mode: String, at moment: Timestamp) -> Bool {
-        if let modes, !modes.contains(mode) { return false }
-        if let from, moment < from { return false }
-        if let until, until <= moment { return false }
-        return true
-    }
-}
-
-extension RoutableNetwork {
-    /// What standing changes make of the network for a mode at a moment.
-    func conditions(
-        _ changes: [StandingRoadChange], mode: Int, at moment: Timestamp
-    ) -> RoadConditions {
-        var conditions = RoadConditions()
-        let name = roads.modes[mode].name
-        for standing in changes where standing.change.holds(mode: name, at: moment) {
-            conditions.add(standing.change, on: roads)
-        }
-        return conditions
-    }
 }

@@ -34,6 +34,7 @@ public final class RoutableNetwork: Sendable {
     /// that distances are searched in centimetres.
     let usesCentimetres: Bool
     let metrics = MetricShelf()
+    let standing = StandingShelf()
     private let searchers = Mutex<[RouteSearcher]>([])
 
     /// A turn back along the same road, where it is.

@@ -153,7 +153,7 @@ struct LineCut {
         self.distances = distances
     }
 
-    private static func unit(_ degrees: Double) -> Int32 {
+    static func unit(_ degrees: Double) -> Int32 {
         Int32((degrees * Sphere.unitsPerDegree).rounded())
     }
 

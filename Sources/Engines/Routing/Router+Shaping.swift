@@ -24,16 +24,20 @@ extension Router {
             }
         }
         var found: [RouteShaping] = []
-        let mode = network.roads.modes[costs.mode].name
-        for standing in moment.changes where found.count < Self.shapingLimit {
+        let name = network.roads.modes[costs.mode].name
+        let all = network.standing.roads(of: moment.changes, in: network)
+        let holding = zip(moment.changes, all).filter { standing, roads in
+            standing.change.span(
+                at: time, mode: name, roads, longitude: network.middleLongitude
+            ).holds
+        }
+        for (standing, roads) in holding where found.count < Self.shapingLimit {
             let change = standing.change
-            guard change.holds(mode: mode, at: time),
-                change.edges.contains(where: {
-                    network.roads.edge(named: $0).map(edges.contains) ?? false
-                })
-            else { continue }
-            let others = moment.changes.filter { $0.number != standing.number }
-            var lifted = network.conditions(others, mode: costs.mode, at: time)
+            guard roads.edges.contains(where: edges.contains) else { continue }
+            var lifted = RoadConditions.none
+            for (other, roads) in holding where other.number != standing.number {
+                lifted.add(other.change.effect, on: roads)
+            }
             for barrier in barriers { lifted.add(barrier.barrier.effect, on: barrier.edges) }
             guard let without = try self.cost(visits, lifted), without.map({ $0 != cost }) ?? true
             else { continue }
@@ -64,16 +68,29 @@ extension Router {
         Double(cost) / network.units(costs.minimises)
     }
 
-    /// The cost of the best route under conditions, nil within for none.
+    /// The cost of the best route under other conditions, nil within for none.
+    ///
+    /// The stops are placed anew: a road that is closed now may be nearer to them.
     private func cost(
         _ visits: [Visit], _ conditions: RoadConditions
     ) throws(Failure) -> UInt64?? {
-        let metric = try network.metrics.metric(
+        var other = self
+        other.conditions = conditions
+        other.metric = try network.metrics.metric(
             costs, conditions, isPresent: false, of: network)
-        switch try search(visits, alternatives: 0, metric, conditions) {
-        case .failure: return .some(nil)
-        case .success(let ways):
-            return .some(ways.first.map { $0.reduce(0) { $0 + UInt64($1.cost) } })
+        var placed: [Visit] = []
+        for var visit in visits {
+            guard let snaps = try network.candidates(visit.place, costs, conditions).first else {
+                return .some(nil)
+            }
+            visit.snaps = snaps
+            placed.append(visit)
         }
+        let count = (visits.map(\.number).max() ?? 0) + 1
+        var answer = RouteAnswer(
+            context: context,
+            stops: [LocatedPlace](repeating: LocatedPlace(status: .notLocated), count: count))
+        let ways = try other.ways(over: &placed, alternatives: 0, &answer)
+        return .some(ways.first.map { $0.reduce(0) { $0 + UInt64($1.cost) } })
     }
 }

@@ -43,11 +43,11 @@ public struct Router: Sendable {
     let costs: RouteCosts
     let travelMode: NetworkMode.TravelMode
     /// What changes of roads and barriers have made of the roads.
-    let conditions: RoadConditions
+    var conditions: RoadConditions
     /// The changes alone.
     let standing: RoadConditions
     let barriers: [BarrierEffect]
-    let metric: RouteMetric
+    var metric: RouteMetric
     var context: RouteContext
 
     /// A barrier with the edges it is about.

@@ -16,6 +16,7 @@ extension RecordedEvent {
         if event.type == LocatorDeleted.eventType, let deleted = try? LocatorDeleted.decode(event) {
             return "locator '\(deleted.name)' deleted"
         }
+        if stream.category == "network", let text = networkSummary { return text }
         if let event = try? SiteEvent(self.event) { return event.summary }
         if stream.category == "refresh", let event = try? RefreshEvent(self.event) {
             return event.summary

@@ -21,6 +21,9 @@ package final class NetworkShelf: Sendable {
     /// Makes an empty shelf.
     package init(site: Site) { self.site = site }
 
+    /// The networks that are open.
+    package var open: [RoutableNetwork] { opened.withLock { $0 } }
+
     /// An opened network.
     ///
     /// Throws `Failure`: `notFound` for missing files, `corrupt` or `newerVersion` for unusable

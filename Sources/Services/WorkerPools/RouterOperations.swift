@@ -10,24 +10,29 @@ package import Recording
 internal import Routing
 package import Worker
 
-/// The operations of a router: `route`, `routeTable`, `reach`, `nearestRoads`.
+/// The operations of a router: `route`, `routeTable`, `reach`, `nearestRoads`, `changeRoads`.
 ///
 /// A request waits until the networks have reached its `minSequence`, or reads them as they were
 /// `at` a sequence number. Callable from any number of threads.
 package struct RouterOperations: Sendable {
     private let follower: NetworkFollower
     private let shelf: NetworkShelf
+    private let log: LogReader
     private let recorder: Recorder?
 
     /// The longest wait for a sequence number.
     private static let patience = Duration.seconds(5)
 
-    /// Answers from the networks of a shelf, with the changes of roads that a follower knows.
+    /// Answers from the networks of a shelf, with the changes of roads that a follower knows;
+    /// records new ones in a log.
     ///
     /// `recorder` records each answer with the moment it is of.
-    package init(follower: NetworkFollower, shelf: NetworkShelf, recorder: Recorder? = nil) {
+    package init(
+        follower: NetworkFollower, shelf: NetworkShelf, log: LogReader, recorder: Recorder? = nil
+    ) {
         self.follower = follower
         self.shelf = shelf
+        self.log = log
         self.recorder = recorder
     }
 
@@ -45,6 +50,9 @@ package struct RouterOperations: Sendable {
         }
         answer(.nearestRoads, in: &handlers) { router, request, _ throws(Failure) in
             try router.nearest(request)
+        }
+        handlers.on(.changeRoads) { request, context in
+            try RoadWriter(follower: follower, shelf: shelf, log: log).change(request, context)
         }
         return handlers
     }
@@ -75,6 +83,18 @@ package struct RouterOperations: Sendable {
                 at: moment(
                     of: network, in: state, isPresent: true,
                     Timestamp(microseconds: WallClock.microseconds())))
+        }
+    }
+
+    /// Brings the metrics of open networks up to a state.
+    package func prepare(_ state: NetworksState) {
+        let now = Timestamp(microseconds: WallClock.microseconds())
+        for network in shelf.open {
+            guard let known = state.network(named: network.published.name),
+                known.published == network.published
+            else { continue }
+            // A request that needs a metric which cannot be made reports why.
+            try? network.prepare(for: known.changes, at: now)
         }
     }
 
@@ -120,19 +140,30 @@ package struct RouterOperations: Sendable {
         let patience = min(
             Self.patience,
             context.deadline.map { ContinuousClock.now.duration(to: $0) } ?? Self.patience)
-        let mailbox = BlockingQueue<Result<NetworksState, Failure>>(capacity: 1)
-        Task { [follower] in
+        return try context.result { [follower] () throws(Failure) in
+            let least = max(terms.at ?? 0, terms.minSequence ?? 0)
+            let state = try await follower.snapshot(minSequence: least, timeout: patience)
+            guard let at = terms.at else { return state }
+            return try await follower.history(at: at)
+        }
+    }
+}
+
+extension OperationContext {
+    /// The result of an asynchronous `body`, while another thread computes in this one's place.
+    func result<Value: Sendable>(
+        _ body: @escaping @Sendable () async throws(Failure) -> Value
+    ) throws(Failure) -> Value {
+        let mailbox = BlockingQueue<Result<Value, Failure>>(capacity: 1)
+        Task {
             do throws(Failure) {
-                let least = max(terms.at ?? 0, terms.minSequence ?? 0)
-                var state = try await follower.snapshot(minSequence: least, timeout: patience)
-                if let at = terms.at { state = try await follower.history(at: at) }
-                _ = mailbox.tryPush(.success(state))
+                _ = mailbox.tryPush(.success(try await body()))
             } catch {
                 _ = mailbox.tryPush(.failure(error))
             }
         }
-        guard let result = context.waiting({ mailbox.pop() }) else {
-            throw Failure(.internal, "the follower returned no networks")
+        guard let result = waiting({ mailbox.pop() }) else {
+            throw Failure(.internal, "an answer that was waited for was lost")
         }
         return try result.get()
     }

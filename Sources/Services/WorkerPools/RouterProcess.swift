@@ -8,6 +8,7 @@ internal import Logging
 internal import MapState
 internal import Recording
 internal import Site
+internal import Synchronization
 internal import Worker
 
 extension PoolProcess {
@@ -20,16 +21,19 @@ extension PoolProcess {
         let recorder = try Recorder(daemon, .router, rate: start.recording)
         defer { recorder.close() }
         let log = try LogReader(bus: daemon.bus)
+        let changes = LatestNetworks()
         let follower = try NetworkFollower(
             following: daemon.bus, log: log,
             onFault: { if $0.code == .conflict { daemon.requestShutdown(because: $0) } },
             // It must not go on answering from an outdated state.
-            onStop: { daemon.requestShutdown(because: $0) })
+            onStop: { daemon.requestShutdown(because: $0) }, onChange: changes.take)
         defer { follower.stop() }
         recorder.nameLog { follower.incarnation }
         daemon.showKnown({ follower.current.sequence }, isStale: { follower.isStale })
         let operations = RouterOperations(
-            follower: follower, shelf: NetworkShelf(site: daemon.site), recorder: recorder)
+            follower: follower, shelf: NetworkShelf(site: daemon.site), log: log,
+            recorder: recorder)
+        changes.begin(operations.prepare)
         do {
             let state = try await daemon.untilShutdown {
                 let head = try await log.head().head
@@ -46,5 +50,50 @@ extension PoolProcess {
             slots: WorkerSlots(
                 taskCredit: 32, taskThreadCount: 2, longThreadCount: 1, chunkCount: 0),
             alone: start.scratch)
+    }
+}
+
+/// Hands each state of the networks to a consumer on another thread, the latest one alone where
+/// several came meanwhile.
+private final class LatestNetworks: Sendable {
+    private struct State {
+        var waiting: NetworksState?
+        var isBusy = false
+        var consume: (@Sendable (NetworksState) -> Void)?
+    }
+
+    private let state = Mutex(State())
+
+    func take(_ networks: NetworksState) {
+        state.withLock { $0.waiting = networks }
+        run()
+    }
+
+    func begin(_ consume: @escaping @Sendable (NetworksState) -> Void) {
+        state.withLock { $0.consume = consume }
+        run()
+    }
+
+    private func run() {
+        let isFirst = state.withLock { state in
+            guard !state.isBusy, state.waiting != nil, state.consume != nil else { return false }
+            state.isBusy = true
+            return true
+        }
+        guard isFirst else { return }
+        Task { [self] in
+            while let (networks, consume) = next() { consume(networks) }
+        }
+    }
+
+    private func next() -> (NetworksState, @Sendable (NetworksState) -> Void)? {
+        state.withLock { state in
+            guard let networks = state.waiting, let consume = state.consume else {
+                state.isBusy = false
+                return nil
+            }
+            state.waiting = nil
+            return (networks, consume)
+        }
     }
 }

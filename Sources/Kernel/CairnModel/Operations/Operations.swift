@@ -19,7 +19,7 @@ public enum Operations {
         Operation.workerHash.summary,
         Operation.geocode.summary, Operation.suggest.summary, Operation.reverse.summary,
         Operation.route.summary, Operation.routeTable.summary, Operation.reach.summary,
-        Operation.nearestRoads.summary,
+        Operation.nearestRoads.summary, Operation.changeRoads.summary,
     ]
 }
 
@@ -251,5 +251,12 @@ extension Operation where Request == NearestRoadsRequest, Answer == NearestRoads
         Self(
             "nearestRoads", at: .pool(.router), request: .json,
             requestBound: OperationPlace.shortBound, answer: .json, recordedForm: 4)
+    }
+}
+
+extension Operation where Request == RoadChangeRequest, Answer == RoadChangeAnswer {
+    /// Changes roads of a network, or ends changes.
+    public static var changeRoads: Self {
+        Self("changeRoads", at: .pool(.router), effort: .long, timeout: .seconds(30))
     }
 }

@@ -48,8 +48,18 @@ public struct RoadChange: Hashable, Sendable, Codable {
     /// Why, for people.
     public var reason: String?
     /// The shape by which the edges were found, WGS 84 longitude and latitude: what they are found
-    /// by again in a network that was built anew.
+    /// by again in a network that was built anew; of a banned turn pairs of points, on the edge
+    /// that is left and on the one that is entered.
     public var shape: Shape?
+    /// The direction of travel that was wanted, for edges that are found again; absent for both.
+    public var direction: RoadDirection?
+
+    /// The most changes that stand on a network.
+    public static let largestStandingCount = 100_000
+    /// The most edges of one change.
+    public static let largestEdgeCount = 10_000
+    /// The most turns of one ban.
+    public static let largestTurnCount = 2_000
 
     /// What becomes of the roads.
     public enum Effect: Hashable, Sendable, Codable {

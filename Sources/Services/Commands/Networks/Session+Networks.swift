@@ -24,9 +24,9 @@ extension Session {
     ///
     /// `event` makes it from the network's present state and throws where that forbids it; asked
     /// again where another event came first.
-    func record<Payload: EventPayload>(
+    func record(
         onNetwork name: String,
-        _ event: (NetworksState) throws -> Payload
+        _ event: (NetworksState) throws -> any EventPayload
     ) async throws -> Int64 {
         let log = try log()
         let stream = StreamName.network(name)

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import ArgumentParser
+internal import CairnModel
+internal import Geometry
+internal import MapState
+internal import Routing
+internal import Site
+internal import Terminal
+
+/// The JSON line of a change that stands.
+private struct StandingChangeLine: Encodable {
+    var number: Int64
+    var effect: RoadChange.Effect
+    var recordedAt: Timestamp
+    var edgeCount: Int
+    var turnCount: Int?
+    var missingCount: Int
+    var isFoundAgain: Bool
+    var isUnresolved: Bool
+    var modes: [String]?
+    var from: Timestamp?
+    var until: Timestamp?
+    var hours: String?
+    var reason: String?
+    var shape: Shape?
+    var roads: [ChangedRoad]
+
+    init(_ standing: StandingRoadChange, _ roads: StandingRoads, _ network: RoutableNetwork) {
+        let change = standing.change
+        number = standing.number
+        effect = change.effect
+        recordedAt = standing.recordedAt
+        edgeCount = roads.edges.count
+        turnCount = change.turns?.count
+        missingCount = roads.missingCount
+        isFoundAgain = roads.isFoundAgain
+        isUnresolved = roads.isUnresolved
+        modes = change.modes
+        from = change.from
+        until = change.until
+        hours = change.hours
+        reason = change.reason
+        shape = change.shape
+        self.roads = roads.edges.prefix(RoadChangeAnswer.largestRoadCount)
+            .map(network.changed(road:))
+    }
+}
+
+extension StandingRoads {
+    /// What has become of the roads in a network that was built anew; empty for nothing.
+    fileprivate var stateText: String {
+        guard missingCount > 0 else { return "" }
+        return isFoundAgain
+            ? "\(missingCount) missing, found again by shape"
+            : "unresolved: \(missingCount) missing"
+    }
+}
+
+struct RoadList: ReadingCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "List the changes that stand on a network.",
+        discussion: """
+            JSON: one line per change with number, effect, recordedAt, edgeCount, turnCount, \
+            missingCount (edges or turns that a network that was built anew lacks), isFoundAgain, \
+            isUnresolved, modes, from, until, hours, reason, shape and roads.
+            """)
+
+    @OptionGroup var common: CommonOptions
+    @Argument(help: "The network.") var network: String
+    @Option(help: "As of this sequence number or time.", transform: Reading.asOf) var at: AsOf?
+
+    func perform(_ session: Session) async throws {
+        let known = try await session.network(named: network, at: at)
+        let opened = try RoutableNetwork(known.published, in: session.site.networksDirectory)
+        var table = Table(
+            ["change", "effect", "edges", "roads", "terms", "reason", "state"], numbers: [0, 2])
+        for standing in known.changes {
+            let roads = opened.roads(of: standing.change)
+            let line = StandingChangeLine(standing, roads, opened)
+            if session.output.isJSON {
+                try session.output.record(line)
+                continue
+            }
+            var names: [String] = []
+            for road in line.roads where !road.street.isEmpty && !names.contains(road.street) {
+                names.append(road.street)
+                if names.count == 3 { break }
+            }
+            table.add([
+                "\(standing.number)", standing.change.effect.displayText, "\(roads.edges.count)",
+                names.joined(separator: ", "), standing.change.termsText,
+                standing.change.reason ?? "", roads.stateText,
+            ])
+        }
+        if !session.output.isJSON { try session.output.lines(table.lines) }
+    }
+}
+
+struct RoadShow: ReadingCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show", abstract: "Show a change that stands, with its roads.",
+        discussion: "JSON: the line that 'cairn road list' has for it.")
+
+    @OptionGroup var common: CommonOptions
+    @Argument(help: "The network.") var network: String
+    @Argument(help: "The number of the change.") var number: Int64
+    @Option(help: "As of this sequence number or time.", transform: Reading.asOf) var at: AsOf?
+
+    func perform(_ session: Session) async throws {
+        let known = try await session.network(named: network, at: at)
+        guard let standing = known.change(number) else {
+            throw Failure(
+                .notFound, "no change \(number) stands on network '\(known.published.name)'")
+        }
+        let opened = try RoutableNetwork(known.published, in: session.site.networksDirectory)
+        let roads = opened.roads(of: standing.change)
+        let line = StandingChangeLine(standing, roads, opened)
+        if session.output.isJSON { return try session.output.record(line) }
+        var lines = ["change \(number): \(standing.change.displayText)"]
+        lines.append("recorded \(standing.recordedAt.displayText)")
+        if !roads.stateText.isEmpty { lines.append(roads.stateText) }
+        lines += line.roads.map { road in
+            "  \(road.edge.way):\(road.edge.segment)\(road.edge.isBackward ? ":back" : ":forward")"
+                + "  \(RouteText.length(road.length))  \(road.street)"
+        }
+        try session.output.lines(lines)
+    }
+}
