@@ -270,8 +270,8 @@ let tier5: [Target] = [
         [
             "CairnClient", "CairnModel", "Codecs", "Daemon", "Dataset", "EsriForms", "Expression",
             "FeatureQuery", "Geometry", "Identify", "JobKinds", "MapState",
-            "OpenSSL", "PROJ", "Platform", "Recording", "Rendering", "Site", "SiteAnswers",
-            "Tables", "WebMaps",
+            "OpenSSL", "PROJ", "Platform", "Recording", "Rendering", "RouteDirections", "Site",
+            "SiteAnswers", "Tables", "WebMaps",
             hummingbird, logging, metrics,
         ],
         data: ["cairn.css", "job.js", "map.js", "page.js", "query.js", "suggest.js"]),
@@ -480,7 +480,7 @@ let testTargets: [Target] = [
         [
             "Codecs",
             "Gateway", "CairnModel", "Daemon", "EsriForms", "Expat", "Geometry", "JobKinds",
-            "Platform", "Site", "TestKit",
+            "Platform", "RouteDirections", "Site", "TestKit",
             logging,
         ]),
     tests("TerminalTests", ["Terminal", "CairnModel", "Geometry", "TestKit"]),

@@ -162,6 +162,35 @@ extension GatewayService {
         ),
         (services + "/World/GeocodeServer/suggest?text=x", "suggest"),
         (services + "/World/GeocodeServer/reverseGeocode?location=1,2", "reverseGeocode"),
+        (services + "/Roads/NAServer", "network"),
+        (services + "/Roads/NAServer/Route", "networkLayer"),
+        (services + "/Roads/NAServer/Route/retrieveTravelModes", "networkTravelModes"),
+        (services + "/Roads/NAServer/Route/solve?stops=1,2;3,4", "solve"),
+        (
+            services + "/Roads/NAServer/ServiceArea/solveServiceArea?facilities=1,2",
+            "solveServiceArea"
+        ),
+        (
+            services
+                + "/Roads/NAServer/ClosestFacility/solveClosestFacility"
+                + "?incidents=1,2&facilities=3,4",
+            "solveClosestFacility"
+        ),
+        (
+            services
+                + "/Roads/NAServer/ODCostMatrix/solveODCostMatrix?origins=1,2&destinations=3,4",
+            "solveODCostMatrix"
+        ),
+        ("/osrm/Roads/route/v1/driving/1,2;3,4", "osrmRoute"),
+        ("/osrm/route/v1/driving/1,2;3,4", "osrmRoute"),
+        ("/osrm/Roads/table/v1/driving/1,2;3,4", "osrmTable"),
+        ("/osrm/table/v1/driving/1,2;3,4", "osrmTable"),
+        ("/osrm/Roads/nearest/v1/driving/1,2", "osrmNearest"),
+        ("/osrm/nearest/v1/driving/1,2", "osrmNearest"),
+        ("/osrm/Roads/trip/v1/driving/1,2;3,4", "osrmTrip"),
+        ("/osrm/trip/v1/driving/1,2;3,4", "osrmTrip"),
+        ("/osrm/Roads/match/v1/driving/1,2;3,4", "osrmMatch"),
+        ("/osrm/match/v1/driving/1,2;3,4", "osrmMatch"),
         ("/audit", "audit"), ("/pages/cairn.css", "asset"), ("/pages/login", "session"),
         ("/pages/logout", "session"),
         ("/ogc", "ogc"), ("/ogc/conformance", "ogc"),
@@ -269,6 +298,7 @@ extension GatewayService {
                     || inner.lastKnown != nil || inner.lastFind != nil
                     || inner.lastGeocode != nil || inner.lastReverse != nil
                     || inner.lastSuggest != nil || inner.lastAt != nil
+                    || !inner.roads.isUnasked
             }
             #expect(!wasAsked)
             let reader = try await service.code(
@@ -281,14 +311,16 @@ extension GatewayService {
         let ruled = try RuledSite(
             [
                 "map": [.init(.query, on: "City")], "locator": [.init(.query, on: "wORLD")],
-                "figures": [.init(.metrics)], "editor": [.init(.edit, on: "City")],
+                "roads": [.init(.query, on: "rOADS")], "figures": [.init(.metrics)],
+                "editor": [.init(.edit, on: "City")],
             ], anonymous: [])
         let service = GatewayService(
             backend: SimulatedSite(map: try Samples.map()), access: try ruled.control())
         func types(_ user: String?) async throws -> Set<String> {
             let token = if let user { try await service.token(user) } else { "" }
             let text = await service.text(services + "?f=json&token=" + token)
-            return Set(["MapServer", "FeatureServer", "GeocodeServer"].filter(text.contains))
+            return Set(
+                ["MapServer", "FeatureServer", "GeocodeServer", "NAServer"].filter(text.contains))
         }
 
         #expect(try await types(nil) == [])
@@ -296,6 +328,7 @@ extension GatewayService {
         #expect(try await types("map") == ["MapServer", "FeatureServer"])
         #expect(try await types("editor") == [])
         #expect(try await types("locator") == ["GeocodeServer"])
+        #expect(try await types("roads") == ["NAServer"])
         let editor = try await service.token("editor")
         #expect(try await service.code(services + "/City/MapServer?token=" + editor) == 403)
         #expect(

@@ -60,6 +60,8 @@ final class SimulatedSite: GatewayBackend {
         var queryFailure: Failure?
         /// The body of the answer to a query.
         var answerToQuery: @Sendable (QueryRequest) -> String = { _ in #"{"count":1}"# }
+        /// Networks, and what was asked about them.
+        var roads = SimulatedRoads()
         var isStale = false
         /// Failures in pictures, and whether they have layers on other servers.
         var missing: [LayerFailure]?
@@ -87,6 +89,10 @@ final class SimulatedSite: GatewayBackend {
 
     func catalog() async throws(Failure) -> (maps: [MapName], locators: [String]) {
         (inner.withLock { [$0.map.name] + $0.others }, ["World"])
+    }
+
+    func networks(minSequence: Int64?) async throws(Failure) -> [NetworkPublished] {
+        inner.withLock { $0.roads.networks }
     }
 
     func locator(named name: String) async throws(Failure) -> LocatorPublished? {
@@ -165,6 +171,14 @@ final class SimulatedSite: GatewayBackend {
             case let request as SuggestRequest: try await suggest(request, within: limit)
             case let request as ReverseGeocodeRequest: try await reverse(request, within: limit)
             case let request as VectorTileRequest: try vectorTile(request)
+            case let request as RouteRequest:
+                try answerRoads { roads throws(Failure) in try roads.answer(request) }
+            case let request as RouteTableRequest:
+                try answerRoads { roads throws(Failure) in try roads.answer(request) }
+            case let request as ReachRequest:
+                try answerRoads { roads throws(Failure) in try roads.answer(request) }
+            case let request as NearestRoadsRequest:
+                try answerRoads { roads throws(Failure) in try roads.answer(request) }
             default: throw Failure(.notFound, "'\(operation.name)' is not simulated")
             }
         guard let answer = answer as? Answer else {
@@ -182,6 +196,17 @@ final class SimulatedSite: GatewayBackend {
         case let request as FindRequest: try await find(request, within: limit)
         default: throw Failure(.notFound, "'\(operation.name)' is not simulated")
         }
+    }
+
+    private func answerRoads<Answer: Sendable>(
+        _ body: (inout SimulatedRoads) throws(Failure) -> Answer
+    ) throws(Failure) -> Answer {
+        let result = inner.withLock { inner -> Result<Answer, Failure> in
+            do throws(Failure) { return .success(try body(&inner.roads)) } catch {
+                return .failure(error)
+            }
+        }
+        return try result.get()
     }
 
     /// Its address as bytes; empty for level 5, and a hundred times for level 6.

@@ -192,6 +192,58 @@ struct MatrixSubject: Sendable {
         (0...3).map { MatrixRequest("\(path)/\($0)\(rest)") }
     }
 
+    private static let osrm = [
+        ("bearings", ";", "90,20;"), ("radiuses", "50;unlimited", "1;1"), ("hints", ";", "a;b"),
+        ("generate_hints", "true", "false"), ("approaches", ";", "curb;"),
+        ("exclude", "toll", "ferry"), ("snapping", "default", "any"),
+        ("skip_waypoints", "false", "true"),
+    ]
+    private static let osrmLines = [
+        ("steps", "true", "false"), ("annotations", "true", "nodes"),
+        ("geometries", "geojson", "polyline"), ("overview", "full", "false"),
+    ]
+
+    private static let solving =
+        [
+            ("travelMode", "Driving Time", "{}"), ("outSR", "4326", "102100"),
+            ("barriers", "{}", "1,2"), ("polylineBarriers", "{}", "[]"),
+            ("polygonBarriers", "{}", "[]"), ("restrictUTurns", "", "esriNFSBNoBacktrack"),
+            ("impedanceAttributeName", "", "TravelTime"),
+            ("accumulateAttributeNames", "none", "Miles"),
+            ("restrictionAttributeNames", "none", "Avoid Ferries"),
+            ("attributeParameterValues", "", "[]"), ("geometryPrecision", "6", "0"),
+            ("outputGeometryPrecision", "0", "10"),
+            ("outputGeometryPrecisionUnits", "", "esriFeet"),
+            ("outputLines", "esriNAOutputLineTrueShape", "esriNAOutputLineNone"),
+            ("locateSettings", "{}", ""), ("returnBarriers", "true", "false"),
+            ("returnPolylineBarriers", "true", "false"), ("returnPolygonBarriers", "true", "false"),
+            ("returnEmptyResults", "true", "false"), ("returnDirections", "true", "false"),
+            ("directionsLanguage", "en", "de"), ("directionsLengthUnits", "", "esriNAUMiles"),
+            ("directionsOutputType", "esriDOTComplete", "esriDOTSummaryOnly"),
+            ("startTime", "now", "0"), ("startTimeIsUTC", "true", "false"),
+            ("timeOfDay", "now", "0"),
+            ("timeOfDayIsUTC", "true", "false"), ("timeOfDayUsage", "", ""),
+        ] + Known.ignoredBySolve.map { ($0, "true", "false") }
+
+    private func solve(
+        _ layer: String, _ operation: String, _ parameters: [(String, String, String)]
+    ) -> [MatrixRequest] {
+        [
+            MatrixRequest(
+                "\(services)/Roads/NAServer/\(layer)/\(operation)", parameters + Self.solving,
+                isBrief: true)
+        ]
+    }
+
+    private func osrm(
+        _ service: String, _ places: String, _ parameters: [(String, String, String)]
+    ) -> [MatrixRequest] {
+        ["/osrm/Roads/", "/osrm/"].map {
+            MatrixRequest(
+                $0 + service + "/v1/driving/" + places, parameters + Self.osrm, isBrief: true)
+        }
+    }
+
     /// The requests for one kind of resource; none for an unknown label, which the matrix's test
     /// refuses.
     func requests(for label: String) -> [MatrixRequest] {
@@ -254,6 +306,74 @@ struct MatrixSubject: Sendable {
             return items.flatMap { [MatrixRequest($0), MatrixRequest($0 + "/groups")] }
         case "itemData": return items.map { MatrixRequest($0 + "/data") }
         case "itemThumbnail": return items.map { MatrixRequest($0 + "/info/thumbnail") }
+        case "network": return [MatrixRequest("\(services)/Roads/NAServer")]
+        case "networkLayer": return [MatrixRequest("\(services)/Roads/NAServer/Route")]
+        case "networkTravelModes":
+            return [MatrixRequest("\(services)/Roads/NAServer/Route/retrieveTravelModes")]
+        case "solve":
+            return solve(
+                "Route", "solve",
+                [
+                    ("stops", "1,2;3,4", "1,2"), ("useTimeWindows", "false", "true"),
+                    ("findBestSequence", "true", "false"), ("preserveFirstStop", "true", "false"),
+                    ("preserveLastStop", "true", "false"), ("returnRoutes", "true", "false"),
+                    ("returnStops", "true", "false"), ("ignoreInvalidLocations", "true", "false"),
+                ])
+        case "solveServiceArea":
+            return solve(
+                "ServiceArea", "solveServiceArea",
+                [
+                    ("facilities", "1,2", "3,4"), ("defaultBreaks", "5 10", "1"),
+                    ("travelDirection", "", "esriNATravelDirectionToFacility"),
+                    ("outputPolygons", "", "esriNAOutputPolygonNone"),
+                    ("splitPolygonsAtBreaks", "true", "false"), ("overlapPolygons", "true", ""),
+                    ("mergeSimilarPolygonRanges", "false", "true"),
+                    ("trimOuterPolygon", "true", "false"), ("trimPolygonDistance", "100", "50"),
+                    ("trimPolygonDistanceUnits", "esriMeters", "esriFeet"),
+                    ("returnFacilities", "true", "false"),
+                ])
+        case "solveClosestFacility":
+            return solve(
+                "ClosestFacility", "solveClosestFacility",
+                [
+                    ("incidents", "1,2", "3,4"), ("facilities", "1,2", "3,4"),
+                    ("defaultTargetFacilityCount", "1", "2"), ("defaultCutoff", "", "10"),
+                    ("travelDirection", "", "esriNATravelDirectionToFacility"),
+                    ("returnCFRoutes", "true", "false"), ("returnFacilities", "true", "false"),
+                    ("returnIncidents", "true", "false"),
+                ])
+        case "solveODCostMatrix":
+            return solve(
+                "ODCostMatrix", "solveODCostMatrix",
+                [
+                    ("origins", "1,2", "3,4"), ("destinations", "1,2", "3,4"),
+                    ("defaultCutoff", "", "10"), ("defaultTargetDestinationCount", "1", "2"),
+                    ("outputType", "esriNAODOutputSparseMatrix", "esriNAODOutputNoLines"),
+                    ("returnOrigins", "true", "false"), ("returnDestinations", "true", "false"),
+                ])
+        case "osrmRoute":
+            return osrm(
+                "route", "1,2;3,4",
+                Self.osrmLines + [
+                    ("alternatives", "2", "false"), ("continue_straight", "true", "default"),
+                    ("waypoints", "0;1", "0"),
+                ])
+        case "osrmTable":
+            return osrm(
+                "table", "1,2;3,4",
+                [
+                    ("sources", "0", "1"), ("destinations", "all", "1"),
+                    ("annotations", "duration,distance", "distance"),
+                ])
+        case "osrmNearest": return osrm("nearest", "1,2", [("number", "3", "1")])
+        case "osrmTrip":
+            return osrm(
+                "trip", "1,2;3,4",
+                Self.osrmLines + [
+                    ("roundtrip", "false", "true"), ("source", "first", "any"),
+                    ("destination", "last", "any"),
+                ])
+        case "osrmMatch": return osrm("match", "1,2;3,4", [])
         case "map": return [MatrixRequest(mapServer)]
         case "mapLayers": return [MatrixRequest(mapServer + "/layers")]
         case "mapLegend": return [MatrixRequest(mapServer + "/legend")]

@@ -207,7 +207,8 @@ private enum Grants {
             && !services.inAnyCase.contains(where: { $0.lowercased() == service.lowercased() })
         {
             throw UsageFailure(
-                "there is no service '\(service.prefix(80))': expected a map, a locator, or "
+                "there is no service '\(service.prefix(80))': expected a map, a locator, a "
+                    + "road network, or "
                     + "'\(AccessRules.Grant.jobService)'"
                     + NearestWord.sentence(
                         for: service, among: services.exact + services.inAnyCase))
@@ -294,8 +295,8 @@ extension AccessRules.Grant {
 }
 
 extension Session {
-    /// The names that a grant may have: of maps exactly, of locators and the job service in any
-    /// case.
+    /// The names that a grant may have: of maps exactly, of locators, road networks and the job
+    /// service in any case.
     fileprivate func serviceNames() async throws -> (exact: [String], inAnyCase: [String]) {
         let state =
             isUp || supervisor != nil
@@ -303,8 +304,9 @@ extension Session {
             : try withStoppedLog { _ throws(Failure) in
                 try SiteState(ofLog: site.logFile).maps
             }
+        let others = state.locatorNames + (try await networks()).names
         return (
-            state.mapNames.map(\.rawValue), state.locatorNames + [AccessRules.Grant.jobService]
+            state.mapNames.map(\.rawValue), others + [AccessRules.Grant.jobService]
         )
     }
 

@@ -28,6 +28,8 @@ enum ServiceName: Hashable, Sendable {
     case map(String)
     /// A locator; its name is matched case-insensitively, as in URLs.
     case locator(String)
+    /// A road network; its name is matched as a locator's.
+    case network(String)
     /// The job service.
     case jobs
     /// All services.
@@ -38,7 +40,7 @@ enum ServiceName: Hashable, Sendable {
         if grant == AccessRules.Grant.everyService { return true }
         return switch self {
         case .map(let name): name == grant
-        case .locator(let name): name.lowercased() == grant.lowercased()
+        case .locator(let name), .network(let name): name.lowercased() == grant.lowercased()
         case .jobs: grant.isEqualIgnoringCase(JobResource.serviceName)
         case .all: false
         }
@@ -53,6 +55,8 @@ extension Requirement {
         case mapJobs
         /// An operation on the map, or the locator, that was captured.
         case map(AccessRules.Operation), locator(AccessRules.Operation)
+        /// An operation on the network that was captured.
+        case network(AccessRules.Operation)
 
         /// The requirement as a sentence for documents; nil without one.
         var sentence: String? {
@@ -66,6 +70,7 @@ extension Requirement {
             case .mapJobs: "Requires the operation 'jobs', and 'query' on the map."
             case .map(let operation): "Requires the operation '\(operation)' on the map."
             case .locator(let operation): "Requires the operation '\(operation)' on the locator."
+            case .network(let operation): "Requires the operation '\(operation)' on the network."
             }
         }
 
@@ -80,6 +85,7 @@ extension Requirement {
             case .mapJobs: .mapJobs(captures.name)
             case .map(let operation): .service(.map(captures.name), operation)
             case .locator(let operation): .service(.locator(captures.name), operation)
+            case .network(let operation): .service(.network(captures.name), operation)
             }
         }
     }

@@ -14,6 +14,7 @@ extension Page {
             ("MapServer", "Maps", "pictures, identify, the past"),
             ("FeatureServer", "Features", "queries of their layers"),
             ("GeocodeServer", "Locators", "places by name, names by place"),
+            ("NAServer", "Networks", "routes, tables of costs, service areas"),
             ("GPServer", "Jobs", "long work in the background"),
         ]
         let folders = (answer["folders"]?.elements ?? []).compactMap(\.text)

@@ -37,6 +37,8 @@ struct Route: Sendable {
         case wmts
         /// As `bytes`; failures are those of `ogc`.
         case ogcBytes
+        /// As `bytes`; failures are OSRM's, with its HTTP status.
+        case osrm
         /// OGC APIs: formats by `f` and Accept, failures with their HTTP status.
         case ogc
         /// Always a page.

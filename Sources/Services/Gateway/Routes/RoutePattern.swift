@@ -52,6 +52,12 @@ struct RoutePattern: Hashable, Sendable {
 enum Capture: String, CaseIterable, Sendable {
     /// A map or a locator: one segment, or two with a folder.
     case map, locator
+    /// A road network, likewise.
+    case network
+    /// A road network as its OSRM face names it: one segment, with a dot after the folder.
+    case networkID = "networkId"
+    /// An analysis of a network, `Route`; a way of moving in OSRM's words; places in its form.
+    case analysis, profile, coordinates
     /// A map as OGC APIs name it: one segment, with a dot after the folder.
     case mapID = "mapId"
     case folder, task, job, result, input, collection, feature, layer, objectId, level, row, column
@@ -68,6 +74,7 @@ enum Capture: String, CaseIterable, Sendable {
     /// Service types, before which a segment is never a folder's name.
     private static let serviceTypes: Set = [
         "mapserver", "featureserver", "geocodeserver", "gpserver", "vectortileserver",
+        "naserver",
     ]
 
     /// Matches the segments from an index on and stores them in `captures`; returns their number,
@@ -79,7 +86,7 @@ enum Capture: String, CaseIterable, Sendable {
     ) -> Int? {
         guard let text = segments.first else { return nil }
         switch self {
-        case .map, .locator:
+        case .map, .locator, .network:
             captures.name = text
             guard words.count > 1, !Self.serviceTypes.contains(words[words.startIndex + 1]) else {
                 return 1
@@ -88,15 +95,19 @@ enum Capture: String, CaseIterable, Sendable {
             return 2
         case .folder: captures.name = text
         // No task has the name of the list of all jobs.
+        case .analysis, .profile: captures.task = text
         case .task:
             guard words.first != "jobs" else { return nil }
             captures.task = text
         case .job: captures.job = text
-        case .result, .input, .feature, .item, .user, .portal: captures.text = text
+        case .result, .input, .feature, .item, .user, .portal, .coordinates: captures.text = text
         case .collection:
             guard let collection = OGCCollectionID(text) else { return nil }
             (captures.name, captures.layer) = (collection.map.rawValue, collection.layer)
             captures.collection = collection
+        case .networkID:
+            guard let id = OGCMapID(text) else { return nil }
+            captures.name = id.map.rawValue
         case .mapID:
             guard let id = OGCMapID(text) else { return nil }
             captures.name = id.map.rawValue
@@ -128,11 +139,12 @@ enum Capture: String, CaseIterable, Sendable {
 
 /// The captured texts of a path; members without a capture keep their initial values.
 struct Captures: Hashable, Sendable {
-    /// Name of a map, a locator or a folder.
+    /// Name of a map, a locator, a network or a folder.
     var name = ""
     var layer: LayerID = 0
     var objectID: Int64 = 0
     var tile = TilePlace()
+    /// A task of jobs, an analysis of a network, or a profile.
     var task = ""
     var job = ""
     /// A result, an input, the id of a feature or an item, a user, or the rest of the path.

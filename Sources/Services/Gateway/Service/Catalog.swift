@@ -28,16 +28,17 @@ enum Catalog {
         return json.bytes
     }
 
-    /// `rest/services`, or one of its folders: both services of every map, every published locator,
-    /// and the jobs; at the root also the folders.
+    /// `rest/services`, or one of its folders: both services of every map, every published locator
+    /// and network, and the jobs; at the root also the folders.
     ///
     /// Throws `Failure` (`notFound`) for an empty folder.
     static func services(
-        in folder: String?, maps: [MapName], locators: [String], hasJobs: Bool
+        in folder: String?, maps: [MapName], locators: [String], networks: [String], hasJobs: Bool
     ) throws(Failure) -> [UInt8] {
         let all =
             maps.flatMap { [($0.rawValue, "MapServer"), ($0.rawValue, "FeatureServer")] }
             + locators.map { ($0, "GeocodeServer") }
+            + networks.map { ($0, "NAServer") }
             + (hasJobs ? [(JobResource.serviceName, "GPServer")] : [])
         func isIn(_ name: String) -> String? {
             name.firstIndex(of: "/").map { String(name[..<$0]) }

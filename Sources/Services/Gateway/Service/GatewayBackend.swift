@@ -18,6 +18,9 @@ package protocol GatewayBackend: Sendable {
     /// The last published locator with that name, ignoring case; nil if there is none.
     func locator(named name: String) async throws(Failure) -> LocatorPublished?
 
+    /// The published road networks in byte order of their names, at `minSequence` or later.
+    func networks(minSequence: Int64?) async throws(Failure) -> [NetworkPublished]
+
     /// The present map, or a past within the caller's visibility, at `minSequence` or later; nil
     /// for an unknown name.
     func map(
@@ -121,6 +124,9 @@ package struct GatewayHealth: Hashable, Sendable {
 extension GatewayBackend {
     /// None are known.
     package func lastChanges() async throws(Failure) -> [StreamName: Int64] { [:] }
+
+    /// No networks.
+    package func networks(minSequence: Int64?) async throws(Failure) -> [NetworkPublished] { [] }
 
     /// No jobs.
     package var jobs: (any GatewayJobs)? { nil }

@@ -182,7 +182,7 @@ struct GatewayService: Sendable {
             if let map = match.mapName {
                 call.parameters = try await sighted(call.parameters, call.caller, on: map)
             }
-            if [.bytes, .wmts, .ogcBytes].contains(route.style) {
+            if [.bytes, .wmts, .ogcBytes, .osrm].contains(route.style) {
                 response = try await route.handler(self)(call)
                 response.user = call.caller.user
                 return response
@@ -201,6 +201,7 @@ struct GatewayService: Sendable {
         } catch {
             let error = error.shown(call.parameters)
             if route.style == .wmts { return .wmtsFailure(error) }
+            if route.style == .osrm { return .osrmFailure(error) }
             return await shaped(
                 [.ogc, .ogcBytes].contains(route.style)
                     ? Self.ogcFailure(error) : GatewayResponse(error),
@@ -259,11 +260,13 @@ struct GatewayService: Sendable {
     func services(_ call: Call) async throws(Failure) -> GatewayResponse {
         let caller = call.caller
         let (maps, locators) = try await backend.catalog()
+        let networks = try await backend.networks(minSequence: nil)
         return GatewayResponse(
             body: try Catalog.services(
                 in: call.captures.name.isEmpty ? nil : call.captures.name,
                 maps: maps.filter { caller.may(.query, on: .map($0.rawValue)) },
                 locators: locators.filter { caller.may(.query, on: .locator($0)) },
+                networks: networks.map(\.name).filter { caller.may(.query, on: .network($0)) },
                 hasJobs: backend.jobs != nil && caller.may(.jobs, on: .jobs)))
     }
 

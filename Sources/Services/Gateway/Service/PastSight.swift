@@ -54,6 +54,7 @@ extension Failure {
         let past =
             switch service {
             case .map(let map): "the past of map '\(map.prefix(80))'"
+            case .network(let network): "the past of network '\(network.prefix(80))'"
             case .locator, .jobs, .all: "the past of every service"
             }
         return Failure(

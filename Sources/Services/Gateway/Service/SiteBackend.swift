@@ -27,6 +27,7 @@ package final class SiteBackend: GatewayBackend {
     private let queriesAtOnceCount = Atomic<Int>(0)
     private let queriesSentCount = Atomic<Int>(0)
     private let mapHead: MapHead
+    private let networks: NetworkBook
     /// The features of datasets; nil without the site's files.
     private let features: DatasetShelf?
 
@@ -53,6 +54,7 @@ package final class SiteBackend: GatewayBackend {
         _ recorder: Recorder?, _ mapHead: MapHead, _ features: DatasetShelf?
     ) {
         self.client = client
+        networks = NetworkBook(client)
         self.features = features
         self.mapHead = mapHead
         self.jobs = jobs
@@ -111,6 +113,11 @@ package final class SiteBackend: GatewayBackend {
     /// One locator.
     package func locator(named name: String) async throws(Failure) -> LocatorPublished? {
         try await client.locator(named: name)
+    }
+
+    /// The networks in the state that this gateway follows.
+    package func networks(minSequence: Int64?) async throws(Failure) -> [NetworkPublished] {
+        try await networks.published(minSequence: minSequence)
     }
 
     /// One map.

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+internal import EsriForms
+internal import Geometry
+internal import Platform
+
+/// Features with the places of those that have a point.
+struct NetworkLocations {
+    let list: String
+    let features: [NetworkFeature]
+    /// By their place in `features`.
+    private(set) var places: [(feature: Int, place: RoutePlace)] = []
+
+    init(
+        _ parameter: Parameter<String?>, _ list: String, atMost limit: Int, _ solve: SolveParameters
+    ) throws(Failure) {
+        self.list = list
+        guard solve.parameters[parameter] != nil else {
+            throw Failure(.invalidParameter, "parameter '\(parameter.name)' is missing")
+        }
+        features = try NetworkFeatures.read(parameter, list, atMost: limit, solve.parameters)
+        for (index, feature) in features.enumerated() {
+            if let place = try solve.place(feature, in: list) { places.append((index, place)) }
+        }
+    }
+
+    var request: [RoutePlace] { places.map(\.place) }
+
+    func feature(_ place: Int) -> NetworkFeature { features[places[place].feature] }
+
+    /// What is said of those without a place on a road.
+    func unlocated(_ located: [LocatedPlace]) -> [String] {
+        features.indices.filter { index in
+            guard let place = places.firstIndex(where: { $0.feature == index }) else {
+                return true
+            }
+            return located.indices.contains(place) && located[place].status == .notLocated
+        }.map { SolveFailure.unlocated(features[$0].name, in: list) }
+    }
+
+    func rows(_ located: [LocatedPlace]) -> [NetworkFeatureSet.Row] {
+        features.enumerated().map { index, feature in
+            let place = places.firstIndex { $0.feature == index }
+            let found = place.flatMap { located.indices.contains($0) ? located[$0] : nil }
+            return .init(
+                attributes: [
+                    ("ObjectID", .whole(feature.objectID)), ("Name", .text(feature.name)),
+                ] + SolveParameters.located(found, feature), shape: feature.shape)
+        }
+    }
+}
+
+/// `solveClosestFacility`: the nearest facilities of each incident.
+struct FacilitySolve {
+    /// An incident with a facility.
+    struct Pair {
+        var incident: Int
+        var facility: Int
+        var rank: Int
+    }
+
+    /// Most routes of an answer.
+    static let routeLimit = 500
+
+    private(set) var pairs: [Pair] = []
+    private(set) var context: RouteContext?
+    /// The request for the costs of all pairs; nil where there are none.
+    let table: RouteTableRequest?
+    private var solve: SolveParameters
+    private let incidents: NetworkLocations
+    private let facilities: NetworkLocations
+    private let direction: TravelDirection
+    private let count: Int
+    private let directions: NetworkDirections?
+    private let lines: NetworkLines
+    private let isEmptyAllowed: Bool
+    private var located: (incidents: [LocatedPlace], facilities: [LocatedPlace]) = ([], [])
+    private var routes: [(pair: Pair, route: SolvedRoute)] = []
+    private var failures: [String] = []
+
+    init(
+        _ network: NetworkPublished, _ call: Call, at position: Int64?
+    ) throws(Failure) {
+        let parameters = call.parameters
+        solve = try SolveParameters(network, call, at: position)
+        try solve.readStart(Known.timeOfDay, isUTC: Known.timeOfDayIsUTC)
+        if let usage = parameters[Known.timeOfDayUsage],
+            !usage.isEqualIgnoringCase("esriNATimeOfDayUseAsStartTime")
+        {
+            throw Parameters.unexpected(
+                Known.timeOfDayUsage.name, usage, "esriNATimeOfDayUseAsStartTime")
+        }
+        let directions = try NetworkDirections(solve)
+        self.directions =
+            try parameters.flag(Known.returnDirections.name, default: false) ? directions : nil
+        lines = try parameters.word(Known.outputLines, NetworkLines.self) ?? .trueShape
+        direction =
+            try parameters.word(Known.travelDirection, TravelDirection.self) ?? .to
+        count = try parameters.integer(Known.defaultTargetFacilityCount) ?? 1
+        isEmptyAllowed = try parameters.flag(Known.returnEmptyResults)
+        incidents = try NetworkLocations(
+            Known.incidents, "Incidents", atMost: 1_000, solve)
+        facilities = try NetworkLocations(
+            Known.facilities, "Facilities", atMost: 1_000, solve)
+        let isTo = direction == .to
+        guard !incidents.places.isEmpty, !facilities.places.isEmpty else {
+            table = nil
+            return
+        }
+        var request = RouteTableRequest(
+            solve.terms, origins: (isTo ? incidents : facilities).request,
+            destinations: (isTo ? facilities : incidents).request)
+        if let cutoff = try parameters.number(Known.defaultCutoff) {
+            request.cutoff = cutoff * solve.mode.impedance.unit
+        }
+        table = request
+    }
+
+    /// Ranks the facilities of each incident.
+    mutating func take(_ answer: RouteTableAnswer) throws(Failure) {
+        context = answer.context
+        solve.note(answer.context)
+        let isTo = direction == .to
+        located =
+            isTo
+            ? (answer.origins, answer.destinations) : (answer.destinations, answer.origins)
+        let values =
+            answer.context.travelMode.minimises == .time
+            ? answer.durations : answer.lengths
+        let columns = answer.destinations.count
+        guard let values, values.count == answer.origins.count * columns else {
+            throw Failure(.internal, "a table lacks its costs")
+        }
+        for incident in incidents.places.indices {
+            let costs = facilities.places.indices.compactMap { facility -> (Double, Int)? in
+                let cell = isTo ? incident * columns + facility : facility * columns + incident
+                return values[cell].map { ($0, facility) }
+            }.sorted { $0 < $1 }
+            for (rank, cost) in costs.prefix(count).enumerated() {
+                pairs.append(Pair(incident: incident, facility: cost.1, rank: rank + 1))
+            }
+            let name = incidents.feature(incident).name
+            if costs.isEmpty, located.incidents[incident].status == .ok {
+                failures.append("No facility is reached from location \"\(name)\".")
+            }
+        }
+        guard pairs.count <= Self.routeLimit else {
+            throw Failure(
+                .tooLarge, SolveFailure.title,
+                details: [
+                    "\(pairs.count) routes: the service finds at most \(Self.routeLimit) at once."
+                ])
+        }
+    }
+
+    func route(_ index: Int) -> RouteRequest {
+        let pair = pairs[index]
+        let ends = [
+            incidents.places[pair.incident].place, facilities.places[pair.facility].place,
+        ]
+        var request = RouteRequest(solve.terms, stops: direction == .to ? ends : ends.reversed())
+        if let directions {
+            request.directions = RouteRequest.Directions(language: directions.language)
+        }
+        return request
+    }
+
+    mutating func take(_ answer: RouteAnswer, for index: Int) throws(Failure) {
+        guard let best = answer.routes.first else { return }
+        solve.note(answer.context)
+        let pair = pairs[index]
+        let names = [
+            incidents.feature(pair.incident).name, facilities.feature(pair.facility).name,
+        ]
+        let ordered = direction == .to ? names : names.reversed()
+        routes.append(
+            (
+                pair,
+                try SolvedRoute(
+                    id: routes.count + 1, name: ordered.joined(separator: " - "), best)
+            ))
+    }
+
+    func body() throws(Failure) -> [UInt8] {
+        let lost =
+            incidents.unlocated(located.incidents) + facilities.unlocated(located.facilities)
+        var messages = solve.messages
+        if routes.isEmpty, !isEmptyAllowed {
+            throw SolveFailure.unable(lost + failures + [SolveFailure.noSolution])
+        }
+        messages += (lost + failures).filter { text in
+            !messages.contains { $0.text == text }
+        }.map { (50, $0) }
+        let parameters = solve.parameters
+        let output = SolveOutput(solve)
+        var set = NetworkFeatureSet(geometryType: "Polyline")
+        if try parameters.flag(Known.returnCFRoutes) {
+            for (pair, route) in routes { set.rows.append(row(pair, route, output)) }
+        }
+        var json = JSONWriter()
+        json.openObject()
+        json.messages(messages)
+        set.write("routes", in: output, to: &json)
+        for (flag, name, rows) in [
+            (Known.returnFacilities, "facilities", facilities.rows(located.facilities)),
+            (Known.returnIncidents, "incidents", incidents.rows(located.incidents)),
+        ] where try parameters.flag(flag) {
+            NetworkFeatureSet(geometryType: "Point", rows: rows).write(name, in: output, to: &json)
+        }
+        try solve.writeBarriers(output, to: &json)
+        if let directions { try directions.write(routes.map(\.route), to: &json) }
+        json.closeObject()
+        return json.bytes
+    }
+
+    private func row(
+        _ pair: Pair, _ route: SolvedRoute, _ output: SolveOutput
+    ) -> NetworkFeatureSet.Row {
+        let (incident, facility) = (
+            incidents.feature(pair.incident), facilities.feature(pair.facility)
+        )
+        func approach(_ feature: NetworkFeature) -> NetworkValue {
+            if case .number(let number)? = feature.attributes["curbapproach"],
+                let whole = Int(exactly: number)
+            {
+                return .whole(whole)
+            }
+            return .whole(0)
+        }
+        var row = NetworkFeatureSet.Row(
+            attributes: [
+                ("ObjectID", .whole(route.id)), ("FacilityID", .whole(facility.objectID)),
+                ("FacilityRank", .whole(pair.rank)), ("Name", .text(route.name)),
+                ("IncidentCurbApproach", approach(incident)),
+                ("FacilityCurbApproach", approach(facility)),
+                ("IncidentID", .whole(incident.objectID)),
+            ])
+        if let start = solve.start {
+            let end = start + (route.seconds * 1000).rounded()
+            row.attributes += [
+                ("StartTime", .real(start)), ("EndTime", .real(end)),
+                ("StartTimeUTC", .real(start)), ("EndTimeUTC", .real(end)),
+            ]
+        }
+        for cost in solve.costs {
+            row.attributes.append(
+                (
+                    "Total_" + cost.name,
+                    .real(cost.value(length: route.route.length, duration: route.seconds))
+                ))
+        }
+        let line: [Coordinate]? =
+            switch lines {
+            case .trueShape, .measured: route.line
+            case .straight: [route.line.first, route.line.last].compactMap { $0 }
+            case .none: nil
+            }
+        if let line, !line.isEmpty {
+            let shape = Shape.polyline(paths: [line])
+            row.attributes.append(("Shape_Length", .real(output.length(shape))))
+            row.shape = shape
+        }
+        return row
+    }
+}

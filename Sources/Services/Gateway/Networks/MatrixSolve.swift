@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+internal import EsriForms
+internal import Geometry
+internal import Platform
+
+/// `solveODCostMatrix`: the costs between origins and destinations.
+struct MatrixSolve {
+    private enum Output: String, CaseIterable {
+        case sparse = "esriNAODOutputSparseMatrix"
+        case straight = "esriNAODOutputStraightLines"
+        case none = "esriNAODOutputNoLines"
+    }
+
+    /// Nil where no origin or no destination has a place.
+    let request: RouteTableRequest?
+    var answer: RouteTableAnswer?
+    private var solve: SolveParameters
+    private let origins: NetworkLocations
+    private let destinations: NetworkLocations
+    private let output: Output
+    private let isEmptyAllowed: Bool
+
+    init(
+        _ network: NetworkPublished, _ call: Call, at position: Int64?
+    ) throws(Failure) {
+        let parameters = call.parameters
+        var solve = try SolveParameters(network, call, at: position)
+        try solve.readStart(Known.timeOfDay, isUTC: Known.timeOfDayIsUTC)
+        output = try parameters.word(Known.outputType, Output.self) ?? .sparse
+        isEmptyAllowed = try parameters.flag(Known.returnEmptyResults)
+        origins = try NetworkLocations(Known.origins, "Origins", atMost: 1_000, solve)
+        destinations = try NetworkLocations(
+            Known.destinations, "Destinations", atMost: 1_000, solve)
+        let cells = origins.places.count * destinations.places.count
+        guard cells > 0 else {
+            request = nil
+            self.solve = solve
+            return
+        }
+        var request = RouteTableRequest(
+            solve.terms, origins: origins.request, destinations: destinations.request)
+        if solve.costs.contains(where: { $0.kind != solve.mode.impedance.kind }) {
+            if cells <= RouteTableRequest.largestPathCount {
+                request.wantsBoth = true
+            } else {
+                solve.costs.removeAll { $0.kind != solve.mode.impedance.kind }
+                solve.messages.append(
+                    (
+                        50,
+                        "Above \(RouteTableRequest.largestPathCount) pairs the impedance is "
+                            + "given alone."
+                    ))
+            }
+        }
+        if let cutoff = try parameters.number(Known.defaultCutoff) {
+            request.cutoff = cutoff * solve.mode.impedance.unit
+        }
+        request.closest = try parameters.integer(Known.defaultTargetDestinationCount)
+        self.request = request
+        self.solve = solve
+    }
+
+    /// A pair that has a route.
+    private struct Cell {
+        var origin: Int
+        var destination: Int
+        var values: [Double]
+        var rank: Int
+    }
+
+    private func cells() -> [Cell] {
+        guard let answer else { return [] }
+        let columns = answer.destinations.count
+        var cells: [Cell] = []
+        for origin in answer.origins.indices {
+            var row: [Cell] = []
+            for destination in 0..<columns {
+                let place = origin * columns + destination
+                func value(_ values: [Double?]?) -> Double? {
+                    values.flatMap { $0.indices.contains(place) ? $0[place] : nil }
+                }
+                let (seconds, metres) = (value(answer.durations), value(answer.lengths))
+                let values = solve.costs.compactMap { cost in
+                    (cost.kind == .time ? seconds : metres).map { $0 / cost.unit }
+                }
+                guard values.count == solve.costs.count else { continue }
+                row.append(
+                    Cell(origin: origin, destination: destination, values: values, rank: 0))
+            }
+            let ranked = row.enumerated().sorted {
+                ($0.element.values[0], $0.offset) < ($1.element.values[0], $1.offset)
+            }
+            for (rank, cell) in ranked.enumerated() {
+                var cell = cell.element
+                cell.rank = rank + 1
+                cells.append(cell)
+            }
+        }
+        return cells
+    }
+
+    func body() throws(Failure) -> [UInt8] {
+        let lost =
+            origins.unlocated(answer?.origins ?? [])
+            + destinations.unlocated(answer?.destinations ?? [])
+        let cells = cells()
+        if cells.isEmpty, !isEmptyAllowed {
+            throw SolveFailure.unable(lost + [SolveFailure.noSolution])
+        }
+        var messages = solve.messages + lost.map { (50, $0) }
+        for message in answer?.context.messages ?? []
+        where !messages.contains(where: { $0.text == message.text }) {
+            messages.append((50, message.text))
+        }
+        let form = SolveOutput(solve)
+        var json = JSONWriter()
+        json.openObject()
+        json.messages(messages)
+        if output == .sparse {
+            sparse(cells, &json)
+        } else {
+            lines(cells, form).write("odLines", in: form, to: &json)
+        }
+        for (flag, name, rows) in [
+            (Known.returnOrigins, "origins", origins.rows(answer?.origins ?? [])),
+            (
+                Known.returnDestinations, "destinations",
+                destinations.rows(answer?.destinations ?? [])
+            ),
+        ] where try solve.parameters.flag(flag) {
+            NetworkFeatureSet(geometryType: "Point", rows: rows).write(name, in: form, to: &json)
+        }
+        try solve.writeBarriers(form, to: &json)
+        json.closeObject()
+        return json.bytes
+    }
+
+    private func sparse(_ cells: [Cell], _ json: inout JSONWriter) {
+        json.member("odCostMatrix") { json in
+            var rest = cells[...]
+            while let first = rest.first {
+                let row = rest.prefix { $0.origin == first.origin }
+                rest = rest.dropFirst(row.count)
+                json.member("\(origins.feature(first.origin).objectID)") { json in
+                    for cell in row.sorted(by: { $0.destination < $1.destination }) {
+                        json.member(
+                            "\(destinations.feature(cell.destination).objectID)",
+                            array: cell.values
+                        ) { $0.number($1) }
+                    }
+                }
+            }
+            json.member("costAttributeNames", array: solve.costs) { $0.string($1.name) }
+        }
+    }
+
+    private func lines(_ cells: [Cell], _ form: SolveOutput) -> NetworkFeatureSet {
+        var set = NetworkFeatureSet(geometryType: "Polyline")
+        for cell in cells {
+            let (origin, destination) = (
+                origins.feature(cell.origin), destinations.feature(cell.destination)
+            )
+            var row = NetworkFeatureSet.Row(
+                attributes: [
+                    ("ObjectID", .whole(set.rows.count + 1)),
+                    ("Name", .text("\(origin.name) - \(destination.name)")),
+                    ("OriginID", .whole(origin.objectID)),
+                    ("DestinationID", .whole(destination.objectID)),
+                    ("DestinationRank", .whole(cell.rank)),
+                ])
+            for (cost, value) in zip(solve.costs, cell.values) {
+                row.attributes.append(("Total_" + cost.name, .real(value)))
+            }
+            if output == .straight, let from = origin.point, let to = destination.point {
+                let shape = Shape.polyline(paths: [[from, to]])
+                row.attributes.append(("Shape_Length", .real(form.length(shape))))
+                row.shape = shape
+            }
+            set.rows.append(row)
+        }
+        return set
+    }
+}

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+internal import EsriForms
+internal import Geometry
+internal import Platform
+internal import RouteDirections
+
+/// How much `directions` say.
+enum DirectionsOutput: String, CaseIterable {
+    case complete = "esriDOTComplete"
+    case completeNoEvents = "esriDOTCompleteNoEvents"
+    case instructions = "esriDOTInstructionsOnly"
+    case standard = "esriDOTStandard"
+    case summary = "esriDOTSummaryOnly"
+    case featureSets = "esriDOTFeatureSets"
+}
+
+/// A route with what answers say of it.
+struct SolvedRoute {
+    var id: Int
+    var name: String
+    var route: FoundRoute
+    /// WGS 84 longitude and latitude.
+    var line: [Coordinate]
+    /// Seconds at each place of the order of travel.
+    var services: [Double] = []
+
+    init(id: Int, name: String, _ route: FoundRoute) throws(Failure) {
+        self.id = id
+        self.name = name
+        self.route = route
+        line = try EncodedPolyline.seven.decode(route.shape ?? "")
+        for text in [route.lines?.map(\.lastPoint).max(), route.lines?.map(\.firstPoint).max()] {
+            guard text ?? 0 < max(line.count, 1) else {
+                throw Failure(.internal, "directions go beyond their route's line")
+            }
+        }
+    }
+
+    /// Seconds of the whole, those at places included.
+    var seconds: Double { route.duration + services.reduce(0, +) }
+
+    /// Lines of directions, each with the seconds before it.
+    var timedLines: [(line: FoundRoute.Line, before: Double)] {
+        var before = services.first ?? 0
+        var leg = 0
+        return (route.lines ?? []).map { line in
+            if line.leg > leg {
+                if services.indices.contains(line.leg) { before += services[line.leg] }
+                leg = line.leg
+            }
+            defer { before += line.duration }
+            return (line, before)
+        }
+    }
+
+    func part(_ line: FoundRoute.Line) -> [Coordinate] {
+        guard self.line.indices.contains(line.firstPoint) else { return [] }
+        let last = max(line.firstPoint, line.lastPoint)
+        return line.firstPoint == last
+            ? [self.line[last], self.line[last]] : Array(self.line[line.firstPoint...last])
+    }
+}
+
+/// Writes directions as ArcGIS has them.
+struct NetworkDirections {
+    let output: SolveOutput
+    let kind: DirectionsOutput
+    /// Metres of a unit of length.
+    let unit: Double
+    /// Milliseconds since 1970; nil without a start.
+    let start: Double?
+    let language: String?
+
+    /// What clients count from where there is no start: 30 December 1899.
+    static let zero = -2_209_161_600_000.0
+
+    init(_ solve: SolveParameters) throws(Failure) {
+        let parameters = solve.parameters
+        output = SolveOutput(solve)
+        start = solve.start
+        language = parameters[Known.directionsLanguage]
+        let units = parameters[Known.directionsLengthUnits] ?? DirectionsUnit.usual
+        if units.isEqualIgnoringCase("esriNAUUnknown") {
+            unit = 1000
+        } else {
+            guard let metres = DirectionsUnit.metres[units.lowercased()] else {
+                throw Parameters.unexpected(
+                    "directionsLengthUnits", units,
+                    "esriNAU and Feet, Kilometers, Meters, Miles, NauticalMiles or Yards")
+            }
+            unit = metres
+        }
+        kind = try parameters.word(Known.directionsOutputType, DirectionsOutput.self) ?? .complete
+    }
+
+    func write(_ routes: [SolvedRoute], to json: inout JSONWriter) throws(Failure) {
+        if kind == .featureSets { return writeSets(routes, to: &json) }
+        json.key("directions")
+        json.openArray()
+        for route in routes {
+            json.openObject()
+            json.member("routeId", route.id)
+            json.member("routeName", route.name)
+            json.member("summary") { json in
+                json.member("totalLength", route.route.length / unit)
+                json.member("totalTime", route.seconds / 60)
+                json.member("totalDriveTime", route.route.duration / 60)
+                var extent = Envelope.empty
+                for place in output.projected(route.line) { extent.extend(to: place) }
+                json.extent("envelope", extent, in: output.reference.value)
+            }
+            json.key("features")
+            json.openArray()
+            for (line, before) in kind == .summary ? [] : route.timedLines {
+                try write(line, before, of: route, to: &json)
+            }
+            json.closeArray()
+            json.closeObject()
+        }
+        json.closeArray()
+    }
+
+    private func write(
+        _ line: FoundRoute.Line, _ before: Double, of route: SolvedRoute,
+        to json: inout JSONWriter
+    ) throws(Failure) {
+        let geometry = try CompressedGeometry.encode(output.projected(route.part(line)))
+        json.object { json in
+            json.member("attributes") { json in
+                json.member("length", line.length / unit)
+                json.member("time", line.duration / 60)
+                json.member("text", line.text)
+                json.member("ETA", (start ?? Self.zero) + (before * 1000).rounded())
+                if let start {
+                    json.member("arriveTimeUTC", start + (before * 1000).rounded())
+                }
+                json.member("maneuverType", line.type)
+            }
+            json.member("compressedGeometry", geometry)
+            guard kind != .instructions else { return }
+            json.member("strings", array: line.names) { json, name in
+                json.object { json in
+                    json.member("string", name.text)
+                    json.member("stringType", name.type)
+                }
+            }
+            guard kind == .complete else { return }
+            json.member("events", array: [String]()) { $0.string($1) }
+        }
+    }
+
+    private func writeSets(_ routes: [SolvedRoute], to json: inout JSONWriter) {
+        var points = NetworkFeatureSet(geometryType: "Point")
+        var lines = NetworkFeatureSet(geometryType: "Polyline")
+        for route in routes {
+            for (sequence, timed) in route.timedLines.enumerated() {
+                let (line, before) = timed
+                let part = route.part(line)
+                let id = points.rows.count + 1
+                let time = start.map { $0 + (before * 1000).rounded() }
+                points.rows.append(
+                    .init(
+                        attributes: [
+                            ("ObjectID", .whole(id)), ("RouteID", .whole(route.id)),
+                            ("Sequence", .whole(sequence + 1)),
+                            ("DirectionPointType", .text(line.type)),
+                            ("DisplayText", .text(line.text)), ("ArrivalTime", .init(time)),
+                            (
+                                "Name",
+                                .text(line.names.first?.text ?? "")
+                            ),
+                        ], shape: part.first.map { .point($0) }))
+                lines.rows.append(
+                    .init(
+                        attributes: [
+                            ("ObjectID", .whole(id)), ("RouteID", .whole(route.id)),
+                            ("DirectionPointID", .whole(id)),
+                            ("Meters", .real(line.length)), ("Minutes", .real(line.duration / 60)),
+                        ], shape: .polyline(paths: [part])))
+            }
+        }
+        points.write("directionPoints", in: output, to: &json)
+        lines.write("directionLines", in: output, to: &json)
+    }
+}
+
+extension Parameters {
+    /// One of some words, in any case of letters; nil when absent.
+    func word<Word: RawRepresentable<String> & CaseIterable>(
+        _ parameter: Parameter<String?>, _ type: Word.Type
+    ) throws(Failure) -> Word? {
+        guard let text = self[parameter] else { return nil }
+        guard let word = Word.allCases.first(where: { $0.rawValue.isEqualIgnoringCase(text) })
+        else {
+            throw Self.unexpected(
+                parameter.name, text, Word.allCases.map(\.rawValue).joined(separator: ", "))
+        }
+        return word
+    }
+}

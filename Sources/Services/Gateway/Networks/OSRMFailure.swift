@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+internal import EsriForms
+internal import Platform
+
+/// The codes of failures in OSRM's answers.
+enum OSRMCode: String, CaseIterable {
+    case invalidUrl = "InvalidUrl"
+    case invalidOptions = "InvalidOptions"
+    case invalidQuery = "InvalidQuery"
+    case invalidValue = "InvalidValue"
+    case noSegment = "NoSegment"
+    case noRoute = "NoRoute"
+    case noTable = "NoTable"
+    case noTrips = "NoTrips"
+    case tooBig = "TooBig"
+    case notImplemented = "NotImplemented"
+
+    func failure(_ message: String) -> Failure {
+        Failure(Failure.Code(rawValue: rawValue), message)
+    }
+}
+
+extension GatewayResponse {
+    /// A failure as OSRM's clients expect it, `{"code":…,"message":…}`: status 400 for what is
+    /// OSRM's to refuse, the status of OGC APIs for what is the site's.
+    static func osrmFailure(_ failure: Failure) -> GatewayResponse {
+        var code = failure.code.rawValue
+        var isOSRM = OSRMCode(rawValue: code) != nil
+        switch failure.code {
+        case .invalidParameter: (code, isOSRM) = (OSRMCode.invalidOptions.rawValue, true)
+        case .tooLarge: (code, isOSRM) = (OSRMCode.tooBig.rawValue, true)
+        case .notFound: (code, isOSRM) = (OSRMCode.invalidUrl.rawValue, true)
+        default: break
+        }
+        var response = GatewayService.ogcFailure(failure)
+        if isOSRM { response.status = 400 }
+        var json = JSONWriter()
+        json.object { json in
+            json.member("code", code)
+            json.member("message", failure.message)
+        }
+        (response.contentType, response.body) = (OSRMBody.contentType, json.bytes)
+        return response
+    }
+}
