@@ -187,7 +187,9 @@ extension RelaxedValue {
 
     @Test func `the features API takes no method but GET`() {
         for route in RouteTable.shared.routes {
-            let isReadOnly = ["ogc", "asset", "openapi"].contains { route.label.hasPrefix($0) }
+            let isReadOnly = ["ogc", "osrm", "asset", "openapi"].contains {
+                route.label.hasPrefix($0)
+            }
             #expect((route.methods == .read) == (isReadOnly || route.style == .ogc))
         }
     }
