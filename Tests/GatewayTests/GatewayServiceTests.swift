@@ -58,7 +58,7 @@ extension RelaxedValue {
     @Test func `the catalog lists maps and locators`() async throws {
         #expect(
             try await Asked().text(root)
-                == #"{"currentVersion":10.91,"folders":[],"services":[{"name":"City","type":"MapServer"},{"name":"City","type":"FeatureServer"},{"name":"World","type":"GeocodeServer"}]}"#
+                == #"{"currentVersion":10.91,"folders":[],"services":[{"name":"City","type":"MapServer"},{"name":"City","type":"FeatureServer"},{"name":"World","type":"GeocodeServer"},{"name":"Roads","type":"NAServer"}]}"#
         )
     }
 
