@@ -430,7 +430,7 @@ let testTargets: [Target] = [
         "ReexecutionTests",
         [
             "CairnModel", "Dataset", "EventLog", "Geometry", "JobKinds", "Jobs",
-            "MapState", "Recording", "Replay", "Site", "TestKit",
+            "MapState", "Recording", "Replay", "RoadNetwork", "Routing", "Site", "TestKit",
         ]),
     tests(
         "JobKindsTests",
@@ -438,6 +438,9 @@ let testTargets: [Target] = [
             "JobKinds", "CairnModel", "Dataset", "Geometry", "Site", "Tables", "TestKit",
             "VectorTiles",
         ]),
+    tests(
+        "RouteJobsTests",
+        ["JobKinds", "CairnModel", "Geometry", "RoadNetwork", "Routing", "Site", "TestKit"]),
     tests("TablesTests", ["Tables", "CairnModel", "Platform", "TestKit"]),
     tests(
         "CairnClientTests",

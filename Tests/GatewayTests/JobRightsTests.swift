@@ -19,7 +19,10 @@ private let tasks = "/arcgis/rest/services/Jobs/GPServer/"
 @Suite struct JobRightsTests {
     private static let everything: [AccessRules.Grant] = [.init(.jobs), .init(.query)]
     private static let users: [String: [AccessRules.Grant]] = [
-        "anna": [.init(.jobs), .init(.query, on: "City"), .init(.query, on: "world")],
+        "anna": [
+            .init(.jobs), .init(.query, on: "City"), .init(.query, on: "world"),
+            .init(.query, on: "town"),
+        ],
         "bert": everything, "jobsOnly": [.init(.jobs)],
         "cityOnly": [.init(.jobs), .init(.query, on: "City")],
         "manager": everything + [.init(.manageJobs), .init(.history)],
@@ -208,7 +211,8 @@ private let tasks = "/arcgis/rest/services/Jobs/GPServer/"
             ("BatchIdentify", "map=Secret"), ("BatchIdentify", "map=None"),
             ("BatchIdentify", "map=%20City"), ("BatchGeocode", "locator=Secret"),
             ("BatchGeocode", "LOCATOR=None"), ("BatchGeocode", "locator=Secret&locator=World"),
-            ("Batch", "sideBySide=1"),
+            ("Batch", "sideBySide=1"), ("BatchRoute", "network=Secret"),
+            ("ODMatrix", "network=None"), ("ServiceAreas", "network=Secret&breaks=1"),
         ] {
             for input in [String(repeating: "a", count: 64), "nothing"] {
                 let answer = await ask(
@@ -232,6 +236,7 @@ private let tasks = "/arcgis/rest/services/Jobs/GPServer/"
         case "BatchGeocode": (given["locator"] ?? "World", false)
         case "BatchIdentify", "ExportFeatures", "ExportTiles", "ExportVectorTiles":
             (given["map"], given["at"] != nil)
+        case "BatchRoute", "ODMatrix", "ServiceAreas": (given["network"], given["at"] != nil)
         default: nil
         }
     }
@@ -239,7 +244,7 @@ private let tasks = "/arcgis/rest/services/Jobs/GPServer/"
     private static func value(_ parameter: JobKindDescription.Parameter) -> String {
         if let known = [
             "map": "City", "locator": "World", "at": "1", "levels": "0", "area": "1,1,2,2",
-            "layers": "0",
+            "layers": "0", "network": "Town",
         ][parameter.name] {
             return known
         }

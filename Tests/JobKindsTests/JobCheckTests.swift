@@ -30,6 +30,31 @@ import Testing
         }
     }
 
+    @Test func `a table with too many rows is refused with their number`() throws {
+        let folder = FileManager.default.temporaryDirectory.path + "/cairn-\(UUID())"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let blobs = BlobStore(directory: folder)
+        func refusal(_ kind: JobKind, _ text: String, _ own: [String: String]) throws -> String? {
+            let blob = try blobs.put(Data(text.utf8), mediaType: "text/csv")
+            let parameters = ["network": "T"].merging(own) { $1 }
+            let failure = #expect(throws: Failure.self) {
+                try JobKinds.check(
+                    JobOrder(kind: kind, parameters: parameters, input: blob, blobs: blobs))
+            }
+            #expect(failure?.code == .tooLarge)
+            return failure?.message
+        }
+        let rows = { (count: Int) in String(repeating: "1,2\n", count: count) }
+        let areas = try refusal(.serviceAreas, "x,y\n" + rows(100_001), ["breaks": "1"])
+        #expect(areas?.contains("100001 rows; at most 100000") == true, "\(areas ?? "")")
+        let matrix = try refusal(.odMatrix, "x,y\n" + rows(2_300), [:])
+        #expect(matrix?.contains("are 5290000 pairs") == true, "\(matrix ?? "")")
+        let routes = try refusal(
+            .batchRoute, "stops\n" + String(repeating: "1\n", count: 1_000_001), [:])
+        #expect(routes?.contains("1000001 rows; at most 1000000") == true, "\(routes ?? "")")
+    }
+
     @Test(arguments: [
         ("querry", "query"), ("Locater", "locator"), ("countrycode", "countryCode"),
     ])
@@ -78,6 +103,25 @@ import Testing
             ),
             (.batchGeocode, ["query": "q"], "text\na\n", "has no column 'q'; it has 'text'"),
             (.batchGeocode, [:], "colour,size\na,b\n", "no column of addresses"),
+            (.batchRoute, [:], "x1,y1,x2,y2\n", "parameter 'network' is missing"),
+            (
+                .batchRoute, ["network": "T"], "x,y\n1,2\n",
+                "no columns of stops that are known; it has 'x'"
+            ),
+            (.batchRoute, ["network": "T", "uTurns": "often"], "x1,y1,x2,y2\n", "'uTurns'"),
+            (.batchRoute, ["network": "T", "avoid": "mud"], "x1,y1,x2,y2\n", "toll, motorway"),
+            (.batchRoute, ["network": "T", "at": "-1"], "x1,y1,x2,y2\n", "'at'"),
+            (.batchRoute, ["network": "T", "departure": "soon"], "x1,y1,x2,y2\n", "a time like"),
+            (.batchRoute, ["network": "T", "radius": "1e9"], "x1,y1,x2,y2\n", "0 to 100000"),
+            (.batchRoute, ["network": "T", "columns": "a,b,c"], "a,b,c\n", "X,Y,X,Y"),
+            (.odMatrix, ["network": "T"], "x,y,role\n1,2,start\n", "row 1 has the role 'start'"),
+            (.odMatrix, ["network": "T"], "x,y,role\n1,2,origin\n", "1 origins and 0 destinations"),
+            (.odMatrix, ["network": "T", "closest": "0"], "x,y\n", "1 or more"),
+            (.odMatrix, ["network": "T", "cutoff": "-1"], "x,y\n", "0 or more"),
+            (.serviceAreas, ["network": "T"], "x,y\n", "parameter 'breaks' is missing"),
+            (.serviceAreas, ["network": "T", "breaks": "2,1"], "x,y\n", "ascending"),
+            (.serviceAreas, ["network": "T", "breaks": "1,"], "x,y\n", "ascending"),
+            (.serviceAreas, ["network": "T", "breaks": "1", "trim": "0"], "x,y\n", "1 to 10000"),
             (.batchGeocode, [:], "", "the CSV file is empty"),
             (.batchGeocode, ["query": "a", "city": "b"], "a,b\n", "without columns of its parts"),
             (.exportTiles, ["map": "A"], nil, "parameter 'levels' is missing"),

@@ -9,7 +9,15 @@ import Testing
 /// The registry of job kinds.
 @Suite struct JobKindsTests {
     private static let kinds = JobKinds.all.map { $0.description.kind.rawValue }
-    private static let full = JobCapabilities(maps: NoMaps()) { _ in { _ in nil } }
+    private static let full = JobCapabilities(maps: NoMaps(), routers: NoRouters()) { _ in
+        { _ in nil }
+    }
+
+    private struct NoRouters: JobRouters {
+        func router(_ terms: RouteTerms) throws(Failure) -> JobRouter {
+            throw Failure(.notFound, "no network")
+        }
+    }
 
     private struct NoMaps: FeatureMaps {
         func map(named name: MapName, at position: Int64) throws(Failure) -> MapDescription {
@@ -43,6 +51,7 @@ import Testing
         let lent: [WorkerPool: JobCapabilities] = [
             .work: JobCapabilities(), .identify: JobCapabilities(maps: NoMaps()),
             .locator: JobCapabilities { _ in { _ in nil } },
+            .router: JobCapabilities(routers: NoRouters()),
         ]
         var names: [String] = []
         for pool in WorkerPool.allCases {
@@ -61,6 +70,7 @@ import Testing
         #expect(operations["BatchGeocode.plan"] != nil)
         #expect(operations["BatchGeocode.geocodeRows"] == nil)
         #expect(operations["BatchIdentify.identifyRows"] == nil)
+        #expect(operations["BatchRoute.routeRows"] == nil)
     }
 
     @Test(arguments: JobKindDescription.all)

@@ -13,6 +13,7 @@ import Testing
 @Suite struct JobReadsTests {
     private static let texts = [
         "", " ", "\t", "World", "WORLD", "Secret", "City", "none", "4", "1,2", "true", "stop",
+        "Town",
     ]
 
     /// Some parameters of a kind, some blank, some under unknown names.
@@ -24,7 +25,7 @@ import Testing
         for parameter in kind.parameters where Int.random(in: 0..<oneIn, using: &random) == 0 {
             given[parameter.name] = texts.randomElement(using: &random)
         }
-        for read in ["map", "locator", "layer", "levels"]
+        for read in ["map", "locator", "layer", "levels", "network", "breaks"]
         where kind.parameters.contains(where: { $0.name == read }) {
             if Bool.random(using: &random) { given[read] = texts.randomElement(using: &random) }
         }
@@ -47,7 +48,7 @@ import Testing
             held: HeldAttempt(job: JobID(rawValue: UUID()), attempt: attempt), kind: kind.kind,
             parameters: parameters, jobInput: input,
             chunk: ChunkDescription(pool: .work, operation: "plan", input: Data(), weight: 0),
-            gathered: [], submittedSequence: 1_000)
+            gathered: [], submittedSequence: 1_000, submittedAt: Timestamp(microseconds: 0))
         let context = ChunkContext(assignment: assignment, blobs: blobs)
         do {
             switch kind.kind {
@@ -67,6 +68,9 @@ import Testing
                 let settings = try TileExportSettings(
                     texts, formats: formats, rootScale: PictureBlock.rootScale, submitted: 1_000)
                 return [.map(settings.map.rawValue)]
+            case .batchRoute, .odMatrix, .serviceAreas:
+                let texts = try ParameterTexts(parameters, of: kind)
+                return [.network(try RouteSettings(texts, assignment).terms.network)]
             case .exportFeatures: return [.map(try ExportSettings(assignment).map.rawValue)]
             default:
                 let operation = JobKinds.operations(with: JobCapabilities())["Batch.plan"]
@@ -107,7 +111,7 @@ import Testing
         for read in kind.reads {
             switch read {
             case .everyService: continue
-            case .map(let name, _), .locator(let name):
+            case .map(let name, _), .locator(let name), .network(let name, _):
                 let parameter = try #require(kind.parameters.first { $0.name == name })
                 #expect(parameter.isRequired || parameter.defaultValue != nil)
             }
@@ -126,6 +130,8 @@ import Testing
         #expect(pasts(tiles, .exportTiles) == [])
         #expect(pasts(tiles.merging(["since": "5"]) { $1 }, .exportTiles) == [.map("City")])
         #expect(pasts(["locator": "World"], .batchGeocode) == [])
+        #expect(pasts(["network": "Town"], .batchRoute) == [])
+        #expect(pasts(["network": "Town", "at": "5"], .odMatrix) == [.network("Town")])
         #expect(pasts([:], .batch) == [.every])
         #expect(pasts([:], JobKind(rawValue: "Later")) == [.every])
     }

@@ -25,8 +25,8 @@ public protocol JobKindDefinition: SendableMetatype {
 public enum JobKinds {
     /// Every kind, by name; a new kind adds a line here.
     public static let all: [any JobKindDefinition.Type] = [
-        Batch.self, BatchGeocode.self, BatchIdentify.self, ExportFeatures.self,
-        ExportTiles.self, ExportVectorTiles.self,
+        Batch.self, BatchGeocode.self, BatchIdentify.self, BatchRoute.self, ExportFeatures.self,
+        ExportTiles.self, ExportVectorTiles.self, ODMatrix.self, ServiceAreas.self,
     ]
 
     /// The operations that `capabilities` suffice for, by the names under which chunks are leased.
@@ -56,13 +56,16 @@ public struct JobCapabilities: Sendable {
     ///
     /// Throws `Failure` (`notFound`) for an unknown name.
     public var locators: (@Sendable (_ name: String) throws -> RowGeocoder)?
+    /// The road networks of the site, as they are and as they were: of router workers.
+    public var routers: (any JobRouters)?
 
     /// Creates a set of capabilities.
     public init(
-        maps: (any JobMaps)? = nil,
+        maps: (any JobMaps)? = nil, routers: (any JobRouters)? = nil,
         locators: (@Sendable (_ name: String) throws -> RowGeocoder)? = nil
     ) {
         self.maps = maps
+        self.routers = routers
         self.locators = locators
     }
 }
@@ -104,6 +107,17 @@ public struct JobOperation: Sendable {
         Self(name: name, pool: .locator) { capabilities in
             guard let locators = capabilities.locators else { return nil }
             return { try work($0, locators) }
+        }
+    }
+
+    /// An operation on road networks.
+    static func routers(
+        _ name: String,
+        _ work: @escaping @Sendable (ChunkContext, any JobRouters) throws -> ChunkOutcome
+    ) -> Self {
+        Self(name: name, pool: .router) { capabilities in
+            guard let routers = capabilities.routers else { return nil }
+            return { try work($0, routers) }
         }
     }
 

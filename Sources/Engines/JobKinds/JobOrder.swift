@@ -17,11 +17,16 @@ public struct JobOrder: Sendable {
     public var input: BlobReference?
     /// Where its input is.
     public var blobs: BlobStore
+    /// The road networks that there are; nil where that is not known, so that the names of networks
+    /// and travel modes are not checked.
+    public var networks: [NetworkPublished]?
 
     /// Creates an order.
     public init(
-        kind: JobKind, parameters: [String: String], input: BlobReference?, blobs: BlobStore
+        kind: JobKind, parameters: [String: String], input: BlobReference?, blobs: BlobStore,
+        networks: [NetworkPublished]? = nil
     ) {
+        self.networks = networks
         self.kind = kind
         self.parameters = parameters
         self.input = input
@@ -82,8 +87,12 @@ extension JobOrder {
     }
 
     /// The first record of the input, a table; nil for an empty one.
-    static func header(of beginning: [UInt8]) throws(Failure) -> CSVScanner.Record? {
-        let form = TableForm(beginning: beginning)
+    ///
+    /// The form is that which the beginning shows, unless it is known.
+    static func header(
+        of beginning: [UInt8], _ form: TableForm? = nil
+    ) throws(Failure) -> CSVScanner.Record? {
+        let form = form ?? TableForm(beginning: beginning)
         var (scanner, header) = (form.scanner(at: form.start), CSVScanner.Record?.none)
         do {
             try scanner.feed(beginning.dropFirst(form.start)) { record in

@@ -10,8 +10,19 @@ extension JobKindDescription {
         case map(parameter: String, moments: [String])
         /// The locator that a parameter names.
         case locator(parameter: String)
+        /// The road network that one parameter names, at the moment that another one names; now
+        /// without that.
+        case network(parameter: String, moment: String)
         /// Any service that the input names.
         case everyService
+
+        /// Whether road networks may be read.
+        public var isOfNetworks: Bool {
+            switch self {
+            case .network, .everyService: true
+            case .map, .locator: false
+            }
+        }
     }
 
     /// A service that a job reads.
@@ -20,7 +31,9 @@ extension JobKindDescription {
         case map(String)
         /// A locator.
         case locator(String)
-        /// Every map and every locator.
+        /// A road network.
+        case network(String)
+        /// Every map, every locator and every network.
         case every
     }
 
@@ -33,6 +46,7 @@ extension JobKindDescription {
                 switch read {
                 case .map(let name, _): parameters[name].map { .map($0) } ?? .every
                 case .locator(let name): parameters[name].map { .locator($0) } ?? .every
+                case .network(let name, _): parameters[name].map { .network($0) } ?? .every
                 case .everyService: .every
                 }
             })
@@ -48,8 +62,10 @@ extension JobKindDescription {
                 case .map(let name, let moments)
                 where moments.contains { parameters[$0] != nil }:
                     parameters[name].map { .map($0) } ?? .every
+                case .network(let name, let moment) where parameters[moment] != nil:
+                    parameters[name].map { .network($0) } ?? .every
                 case .everyService: .every
-                case .map, .locator: nil
+                case .map, .locator, .network: nil
                 }
             })
     }

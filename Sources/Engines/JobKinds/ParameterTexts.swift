@@ -153,4 +153,12 @@ extension ChunkAssignment {
         }
         return submittedSequence
     }
+
+    /// The time of the job's submission; throws `internal` for an assignment without.
+    func submissionTime() throws(Failure) -> Timestamp {
+        guard let submittedAt else {
+            throw Failure(.internal, "the assignment does not say when its job was submitted")
+        }
+        return submittedAt
+    }
 }

@@ -58,6 +58,8 @@ public struct JobAutopsy: Hashable, Sendable {
     public let submission: JobSubmission
     /// The sequence number of the submission.
     public let submittedSequence: Int64
+    /// The time of the submission, by the log's clock.
+    public let submittedAt: Timestamp
     /// Every chunk by its number.
     public private(set) var chunks: [Chunk] = []
 
@@ -67,6 +69,7 @@ public struct JobAutopsy: Hashable, Sendable {
         var state = try JobState(first: first)
         submission = state.submission
         submittedSequence = state.submittedSequence
+        submittedAt = state.submittedAt
         for record in records.dropFirst() {
             try state.apply(record)
             follow(try JobEvent(record.event), record)
@@ -151,6 +154,7 @@ public struct JobAutopsy: Hashable, Sendable {
         return ChunkAssignment(
             held: HeldAttempt(job: submission.id, attempt: attempt), kind: submission.kind,
             parameters: submission.parameters, jobInput: submission.input,
-            chunk: chunk.description, gathered: gathered, submittedSequence: submittedSequence)
+            chunk: chunk.description, gathered: gathered, submittedSequence: submittedSequence,
+            submittedAt: submittedAt)
     }
 }

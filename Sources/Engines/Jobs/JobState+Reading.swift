@@ -87,7 +87,8 @@ extension JobState {
         return ChunkAssignment(
             held: HeldAttempt(job: id, attempt: attempt), kind: submission.kind,
             parameters: submission.parameters, jobInput: submission.input, chunk: description,
-            gathered: gathered, submittedSequence: submittedSequence)
+            gathered: gathered, submittedSequence: submittedSequence,
+            submittedAt: submittedAt)
     }
 
     /// Whether this attempt holds its chunk's lease.

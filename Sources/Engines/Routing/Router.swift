@@ -63,7 +63,7 @@ public struct Router: Sendable {
     public init(
         _ network: RoutableNetwork, _ terms: RouteTerms, at moment: RouteMoment
     ) throws(Failure) {
-        let (mode, travelMode) = try Self.travelMode(terms.travelMode, of: network.published)
+        let (mode, travelMode) = try network.published.travelMode(named: terms.travelMode)
         let costs = RouteCosts(
             mode: mode, minimises: travelMode.minimises, uTurns: terms.uTurns ?? .everywhere,
             avoiding: Set(terms.avoiding ?? []))
@@ -96,27 +96,6 @@ public struct Router: Sendable {
             network: network.published.name, file: network.published.network,
             sequence: moment.sequence, isStale: moment.isStale,
             mode: network.roads.modes[mode].name, travelMode: travelMode, messages: messages)
-    }
-
-    private static func travelMode(
-        _ name: String?, of network: NetworkPublished
-    ) throws(Failure) -> (mode: Int, travelMode: NetworkMode.TravelMode) {
-        let all = network.travelModes
-        guard let name = name?.lowercased(), !name.isEmpty else {
-            guard let first = all.first else {
-                throw Failure(.corrupt, "network '\(network.name)' publishes no travel mode")
-            }
-            return first
-        }
-        let byName = all.first { $0.travelMode.name.lowercased() == name }
-        let byMode = all.first { network.modes[$0.mode].name.lowercased() == name }
-        guard let found = byName ?? byMode else {
-            throw Failure(
-                .invalidParameter,
-                "network '\(network.name)' has no travel mode '\(name.prefix(64))'; expected one "
-                    + "of " + all.map { "'\($0.travelMode.name)'" }.joined(separator: ", "))
-        }
-        return found
     }
 
     /// Seconds or metres of a whole cost.

@@ -2,15 +2,18 @@
 // Part of Cairn.
 
 package import CairnClient
-internal import CairnModel
+package import CairnModel
 internal import FoundationEssentials
+package import JobKinds
 package import MapState
 internal import Platform
 package import Recording
 internal import Routing
+package import Site
 package import Worker
 
-/// The operations of a router: `route`, `routeTable`, `reach`, `nearestRoads`, `changeRoads`.
+/// The operations of a router: `route`, `routeTable`, `reach`, `nearestRoads`, `changeRoads`, and the
+/// chunks of jobs on road networks.
 ///
 /// A request waits until the networks have reached its `minSequence`, or reads them as they were
 /// `at` a sequence number. Callable from any number of threads.
@@ -36,9 +39,12 @@ package struct RouterOperations: Sendable {
         self.recorder = recorder
     }
 
-    /// The handlers for a worker's host.
-    package func handlers() -> TaskHandlers {
-        var handlers = TaskHandlers()
+    /// The handlers for a worker's host: interactive operations, and chunks of jobs on networks.
+    package func handlers(blobs: BlobStore) -> TaskHandlers {
+        var handlers = TaskHandlers(
+            ChunkOperations.hosted(
+                JobKinds.operations(in: .router, with: JobCapabilities(routers: self)),
+                blobs: blobs))
         answer(.route, in: &handlers) { router, request, _ throws(Failure) in
             try router.route(request)
         }
@@ -101,7 +107,12 @@ package struct RouterOperations: Sendable {
     private func router(
         _ terms: RouteTerms, _ context: OperationContext, _ now: Timestamp
     ) throws(Failure) -> Router {
-        let state = try state(terms, context)
+        try router(terms, in: state(terms, context), now)
+    }
+
+    private func router(
+        _ terms: RouteTerms, in state: NetworksState, _ now: Timestamp
+    ) throws(Failure) -> Router {
         guard let network = state.network(named: terms.network) else {
             if terms.at == nil, follower.isStale {
                 throw Failure(
@@ -146,6 +157,45 @@ package struct RouterOperations: Sendable {
             guard let at = terms.at else { return state }
             return try await follower.history(at: at)
         }
+    }
+}
+
+extension RouterOperations: JobRouters {
+    package func router(_ terms: RouteTerms) throws(Failure) -> JobRouter {
+        let now = Timestamp(microseconds: WallClock.microseconds())
+        let router = try router(terms, in: past(terms), now)
+        return JobRouter(
+            route: { request throws(Failure) in try router.route(request) },
+            table: { request, isCancelled throws(Failure) in
+                try router.table(request, isCancelled: isCancelled)
+            },
+            reach: { request, isCancelled throws(Failure) in
+                try router.reach(request, isCancelled: isCancelled)
+            }, positions: { route throws(Failure) in try route.positions() })
+    }
+
+    /// The networks at the moment of a chunk: the present ones where the network has not changed
+    /// since, which saves a fold for each chunk.
+    private func past(_ terms: RouteTerms) throws(Failure) -> NetworksState {
+        let (current, position) = (follower.current, terms.at ?? 0)
+        if current.sequence >= position, let network = current.network(named: terms.network),
+            network.published.name == terms.network, network.lastChange <= position
+        {
+            return current
+        }
+        let mailbox = BlockingQueue<Result<NetworksState, Failure>>(capacity: 1)
+        Task { [follower] in
+            do throws(Failure) {
+                _ = try await follower.snapshot(minSequence: position, timeout: Self.patience)
+                _ = mailbox.tryPush(.success(try await follower.history(at: position)))
+            } catch {
+                _ = mailbox.tryPush(.failure(error))
+            }
+        }
+        guard let result = mailbox.pop() else {
+            throw Failure(.internal, "the follower returned no networks")
+        }
+        return try result.get()
     }
 }
 

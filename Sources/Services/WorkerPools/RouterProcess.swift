@@ -46,9 +46,10 @@ extension PoolProcess {
                 "accepting work before the log has been read", metadata: ["reason": "\(error)"])
         }
         try await WorkerProcess.run(
-            daemon, pool: .router, handlers: operations.handlers(),
+            daemon, pool: .router,
+            handlers: operations.handlers(blobs: start.scratch?.blobs ?? daemon.site.blobs),
             slots: WorkerSlots(
-                taskCredit: 32, taskThreadCount: 2, longThreadCount: 1, chunkCount: 0),
+                taskCredit: 32, taskThreadCount: 2, longThreadCount: 1, chunkCount: 1),
             alone: start.scratch)
     }
 }

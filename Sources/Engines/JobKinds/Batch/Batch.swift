@@ -80,7 +80,7 @@ public enum Batch: JobKindDefinition {
                     try JobKinds.check(
                         JobOrder(
                             kind: item.kind, parameters: parameters, input: item.input,
-                            blobs: order.blobs))
+                            blobs: order.blobs, networks: order.networks))
                 }
             } catch {
                 throw Failure(error.code, "job \(number + 1) of the file: \(error.message)")

@@ -63,7 +63,7 @@ extension BatchGeocode {
     }
 
     /// The shortest decimal text that reads back as the same number; whole numbers without a point.
-    private static func decimal(_ number: Double) -> String {
+    static func decimal(_ number: Double) -> String {
         guard let whole = Int(exactly: number) else { return number.description }
         return String(whole)
     }

@@ -127,11 +127,7 @@ public struct BatchQueryReader: Sendable {
         _ fields: [[UInt8]], _ column: Int, _ name: String
     ) throws(Failure) -> Double {
         let text = column < fields.count ? String(decoding: fields[column], as: UTF8.self) : ""
-        // A table separated by another character may use commas as decimal separators.
-        let plain = text.filter { $0 != " " }
-        let isDecimalComma = plain.count { $0 == "," } == 1 && !plain.contains(".")
-        let decimal = isDecimalComma ? plain.replacing(",", with: ".") : plain
-        guard let number = Double(decimal), number.isFinite else {
+        guard let number = TableNumber.read(text) else {
             throw Failure(
                 .invalidParameter, "column '\(name)' is '\(text.prefix(40))': expected a number")
         }

@@ -41,7 +41,7 @@ public final class SiteEngine: AnswerEngine {
     private let shelf: DatasetCache
     private let orders = ObjectOrders()
     private let locators = Mutex<[ContentID: Locator]>([:])
-    private let networks: PastNetworks
+    let networks: PastNetworks
 
     /// Limit of open locators.
     private static let locatorLimit = 8

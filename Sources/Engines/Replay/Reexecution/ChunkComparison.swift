@@ -11,6 +11,7 @@ internal import Jobs
 internal import Locator
 internal import MapState
 internal import Platform
+internal import Routing
 public import Site
 internal import VectorTiles
 
@@ -101,7 +102,9 @@ public struct ChunkComparison: Sendable {
         try Site.makePrivateDirectory(scratch)
         self.scratch = BlobStore(directory: scratch)
         operations = { chunk in
-            let capabilities = JobCapabilities(maps: AtlasMaps(engine: engine)) { name in
+            let capabilities = JobCapabilities(
+                maps: AtlasMaps(engine: engine), routers: FileRouters(engine: engine)
+            ) { name in
                 guard let id = chunk.locators[name] else {
                     throw Failure(.notFound, "there was no locator '\(name)'")
                 }
@@ -216,6 +219,23 @@ public struct ChunkComparison: Sendable {
             cause: cause ?? .between(recorded: chunk.build, build), message: message, at: nil,
             job: chunk.assignment.held.job, chunk: chunk.assignment.held.attempt.chunk,
             recordedBuild: chunk.build, build: build, changes: [])
+    }
+}
+
+/// The road networks of jobs, answered from the files of a site.
+private struct FileRouters: JobRouters {
+    let engine: SiteEngine
+
+    func router(_ terms: RouteTerms) throws(Failure) -> JobRouter {
+        let router = try engine.networks.router(terms, at: terms.at ?? 0)
+        return JobRouter(
+            route: { request throws(Failure) in try router.route(request) },
+            table: { request, isCancelled throws(Failure) in
+                try router.table(request, isCancelled: isCancelled)
+            },
+            reach: { request, isCancelled throws(Failure) in
+                try router.reach(request, isCancelled: isCancelled)
+            }, positions: { route throws(Failure) in try route.positions() })
     }
 }
 

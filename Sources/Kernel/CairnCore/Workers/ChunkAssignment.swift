@@ -53,13 +53,17 @@ public struct ChunkAssignment: Hashable, Sendable, Codable {
     public var gathered: [BlobReference?]
     /// The sequence number of the job's submission, as of which a kind that reads maps reads them.
     public var submittedSequence: Int64?
+    /// The time of the job's submission, by the log's clock: the present of a kind that has one.
+    public var submittedAt: Timestamp?
 
     /// Makes an assignment.
     public init(
         held: HeldAttempt, kind: JobKind, parameters: [String: String], jobInput: BlobReference?,
-        chunk: ChunkDescription, gathered: [BlobReference?], submittedSequence: Int64? = nil
+        chunk: ChunkDescription, gathered: [BlobReference?], submittedSequence: Int64? = nil,
+        submittedAt: Timestamp? = nil
     ) {
         self.submittedSequence = submittedSequence
+        self.submittedAt = submittedAt
         self.held = held
         self.kind = kind
         self.parameters = parameters

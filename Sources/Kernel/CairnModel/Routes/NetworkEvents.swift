@@ -43,6 +43,31 @@ public struct NetworkPublished: EventPayload {
     public var travelModes: [(mode: Int, travelMode: NetworkMode.TravelMode)] {
         modes.enumerated().flatMap { number, mode in mode.travelModes.map { (number, $0) } }
     }
+
+    /// A travel mode by its name, or the first of a mode by the mode's name, letter case apart; the
+    /// network's first for no name.
+    ///
+    /// Throws `Failure` (`invalidParameter`) with the names that there are.
+    public func travelMode(
+        named text: String?
+    ) throws(Failure) -> (mode: Int, travelMode: NetworkMode.TravelMode) {
+        let all = travelModes
+        guard let wanted = text?.lowercased(), !wanted.isEmpty else {
+            guard let first = all.first else {
+                throw Failure(.corrupt, "network '\(name)' publishes no travel mode")
+            }
+            return first
+        }
+        let byName = all.first { $0.travelMode.name.lowercased() == wanted }
+        let byMode = all.first { modes[$0.mode].name.lowercased() == wanted }
+        guard let found = byName ?? byMode else {
+            throw Failure(
+                .invalidParameter,
+                "network '\(name)' has no travel mode '\(wanted.prefix(64))'; expected one of "
+                    + all.map { "'\($0.travelMode.name)'" }.joined(separator: ", "))
+        }
+        return found
+    }
 }
 
 /// A road network is not found under its name any more; its files stay for the past.

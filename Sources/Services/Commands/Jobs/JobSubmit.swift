@@ -6,6 +6,7 @@ internal import CairnClient
 internal import CairnModel
 internal import FoundationEssentials
 internal import JobKinds
+internal import MapState
 internal import Platform
 internal import Site
 
@@ -65,7 +66,7 @@ struct JobSubmit: SiteCommand {
         let client = try session.client()
         let file = ticket.map { TicketFile(path: $0) }
         var ticket = JobTicket(
-            site: session.site.identity.siteID, submitting: try submission(session))
+            site: session.site.identity.siteID, submitting: try await submission(session))
         // Written before the submission: whatever happens now, the ticket leads to the job.
         try file?.write(ticket)
         guard let submission = ticket.submission else { return }
@@ -89,7 +90,7 @@ struct JobSubmit: SiteCommand {
         }
     }
 
-    private func submission(_ session: Session) throws -> JobSubmission {
+    private func submission(_ session: Session) async throws -> JobSubmission {
         let named = try Reading.parameters(parameters)
         let blobs = session.site.blobs
         if let input, kind.input == nil {
@@ -100,8 +101,12 @@ struct JobSubmit: SiteCommand {
                 ? try BatchFile.put(path, into: blobs)
                 : try blobs.put(file: path, mediaType: MediaType(ofFile: path).rawValue)
         }
-        try JobKinds.check(
-            JobOrder(kind: kind.kind, parameters: named, input: blob, blobs: blobs))
+        var order = JobOrder(kind: kind.kind, parameters: named, input: blob, blobs: blobs)
+        if kind.reads.contains(where: \.isOfNetworks) {
+            let state = try await session.networks()
+            order.networks = state.names.compactMap { state.network(named: $0)?.published }
+        }
+        try JobKinds.check(order)
         let own = try id.map { text throws(Failure) in
             do throws(Failure) { return try JobID(clientID: text, of: Session.actor ?? "") } catch {
                 throw Failure(error.code, "--id \(error.message)")

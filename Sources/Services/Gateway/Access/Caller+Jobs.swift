@@ -63,6 +63,8 @@ extension JobKindDescription.Service {
         switch self {
         case .map(let name): .map(name)
         case .locator(let name): .locator(name)
+        // Matched without regard to letter case, as locators are.
+        case .network(let name): .locator(name)
         case .every: .all
         }
     }
