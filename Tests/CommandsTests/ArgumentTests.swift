@@ -63,7 +63,7 @@ import Testing
         #expect(
             plans.map(\.name) == [
                 "log", "mapstate", "supervisor", "identify-1", "identify-2", "identify-3",
-                "locator-1", "work-1", "gateway",
+                "locator-1", "work-1", "router-1", "gateway",
             ])
         #expect(
             plans[5].arguments == ["--pool", "identify", "--site", "/s", "--record", "off"])
@@ -74,7 +74,7 @@ import Testing
     @Test func `a process's role is recorded by its name`() throws {
         #expect(
             String(decoding: try CairnJSON.encode(ProcessRole.all), as: UTF8.self)
-                == #"["log","mapstate","supervisor","identify","locator","work","gateway"]"#)
+                == #"["log","mapstate","supervisor","identify","locator","work","router","gateway"]"#)
         #expect(
             try CairnJSON.decode(
                 [ProcessRole].self, from: CairnJSON.encode(ProcessRole.all)) == ProcessRole.all)

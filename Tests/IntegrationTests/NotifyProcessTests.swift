@@ -37,7 +37,7 @@ import Testing
         connection.get("/healthz")
         #expect(connection.answer()?.contains("\"healthy\":true") == true)
         #expect(try await site.run("identify --map Small --point 1,1").status == 0)
-        #expect(before.contains("STATUS=8 of 8 processes run"))
+        #expect(before.contains("STATUS=9 of 9 processes run"))
 
         for _ in 0..<3 {
             #expect(manager.datagrams(through: "WATCHDOG=1").last == "WATCHDOG=1")
@@ -52,7 +52,7 @@ import Testing
             $0["name"] as? String == "identify-1"
         }
         kill(Int32(try #require(worker?["pid"] as? Int)), SIGKILL)
-        for status in ["STATUS=7 of 8 processes run", "STATUS=8 of 8 processes run"] {
+        for status in ["STATUS=8 of 9 processes run", "STATUS=9 of 9 processes run"] {
             #expect(manager.datagrams(through: status).last == status)
         }
 
@@ -60,8 +60,8 @@ import Testing
         let stopping = manager.datagrams(through: "STOPPING=1")
         #expect(stopping.last == "STOPPING=1" && !stopping.contains("READY=1"), "\(stopping)")
         #expect(
-            manager.datagrams(through: "STATUS=0 of 8 processes run").last
-                == "STATUS=0 of 8 processes run")
+            manager.datagrams(through: "STATUS=0 of 9 processes run").last
+                == "STATUS=0 of 9 processes run")
         up.waitUntilExit()
         #expect(up.terminationStatus == 0)
     }

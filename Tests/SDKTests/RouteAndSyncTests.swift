@@ -28,7 +28,8 @@ import Testing
                 "Total_Meters":1234.5,"Total_Minutes":6.5},"geometry":{"paths":[[[8,47],[8.1,47.1]]]}}]},
                 "directions":[{"routeName":"A - B","summary":{"totalLength":1234.5,"totalTime":6.5},
                 "features":[{"attributes":{"text":"Turn left","length":100,"time":1,
-                "maneuverType":"esriDMTTurnLeft"}}]}],
+                "maneuverType":"esriDMTTurnLeft"},
+                "compressedGeometry":"+hf6e7-1vvvvtn+ij4dus+0+0"}]}],
                 "stops":{"features":[{"attributes":{"Name":"A"},"geometry":{"x":8,"y":47}},
                 {"attributes":{"Name":"B"},"geometry":{"x":8.1,"y":47.1}}]},
                 "messages":[{"type":50,"description":"one stop was moved"}]}
@@ -61,9 +62,18 @@ import Testing
         parameters.setStops(stops)
         let result = try await task.solveRoute(using: parameters)
         let route = try #require(result.routes.first)
-        #expect(route.totalLength == 1234.5 && route.totalTime == 6.5)
+        #expect(route.totalLength == Measurement(value: 1234.5, unit: UnitLength.meters))
+        #expect(route.totalTime == 390)
         #expect(route.geometry?.pathPoints.first?.count == 2)
-        #expect(route.directionManeuvers.map(\.text) == ["Turn left"])
+        let step = try #require(route.directionManeuvers.first)
+        #expect(route.directionManeuvers.count == 1 && step.text == "Turn left")
+        #expect(step.maneuverKind == .turnLeft && step.duration == 60)
+        #expect(step.length == Measurement(value: 100, unit: UnitLength.meters))
+        // The vector of Esri's documentation, digit for digit.
+        let line = try #require(step.geometry as? Polyline).pathPoints
+        #expect(line.count == 1 && line[0].count == 2)
+        #expect(abs(line[0][0].x + 117.19569992454) < 1e-10)
+        #expect(abs(line[0][1].y - 34.05649001460) < 1e-10)
         #expect(route.stops.map(\.name) == ["A", "B"])
         #expect(result.messages == ["one stop was moved"])
         let asked = try #require(server.requests("/Roads/NAServer/Route/solve").last).parameters
@@ -82,6 +92,69 @@ import Testing
         ])
         await #expect(throws: CairnError.self) { try await task.solveRoute(using: parameters) }
         #expect(server.requests("/Roads/NAServer/Route/solve").isEmpty)
+    }
+
+    @Test func `areas are those of their facilities, in rings or whole`() async throws {
+        server.on(
+            "/Roads/NAServer/ServiceArea",
+            json: #"{"layerName":"ServiceArea","defaultBreaks":[5,10]}"#)
+        server.on(
+            "/Roads/NAServer/ServiceArea/solveServiceArea",
+            json: #"""
+                {"saPolygons":{"spatialReference":{"wkid":4326},"features":[
+                {"attributes":{"FacilityID":2,"FromBreak":5,"ToBreak":10},
+                "geometry":{"rings":[[[0,0],[0,1],[1,1],[0,0]]]}}]},"messages":[]}
+                """#)
+        let task = ServiceAreaTask(
+            url: server.url.appending(path: "Roads/NAServer/ServiceArea"))
+        var parameters = try await task.makeDefaultParameters()
+        #expect(parameters.defaultImpedanceCutoffs == [5, 10])
+        await #expect(throws: CairnError.self) {
+            try await task.solveServiceArea(using: parameters)
+        }
+        parameters.setFacilities([
+            ServiceAreaFacility(point: Point(latitude: 47, longitude: 8)),
+            ServiceAreaFacility(point: Point(latitude: 47.1, longitude: 8.1), name: "B"),
+        ])
+        parameters.geometryAtCutoff = .disks
+        parameters.travelDirection = .toFacility
+        let result = try await task.solveServiceArea(using: parameters)
+        #expect(result.resultPolygons(forFacilityAtIndex: 0).isEmpty)
+        let area = try #require(result.resultPolygons(forFacilityAtIndex: 1).first)
+        #expect(area.fromImpedanceCutoff == 5 && area.toImpedanceCutoff == 10)
+        #expect(area.geometry is Polygon)
+        let asked = try #require(
+            server.requests("/Roads/NAServer/ServiceArea/solveServiceArea").last
+        ).parameters
+        #expect(asked["splitPolygonsAtBreaks"] == "false")
+        #expect(asked["travelDirection"] == "esriNATravelDirectionToFacility")
+        #expect(asked["defaultBreaks"] == "5.0,10.0")
+    }
+
+    @Test func `the closest facilities are ranked by incident`() async throws {
+        server.on("/Roads/NAServer/ClosestFacility", json: #"{"layerName":"ClosestFacility"}"#)
+        server.on(
+            "/Roads/NAServer/ClosestFacility/solveClosestFacility",
+            json: #"""
+                {"routes":{"spatialReference":{"wkid":4326},"features":[
+                {"attributes":{"ObjectID":1,"FacilityID":2,"FacilityRank":2,"IncidentID":1,
+                "Total_Seconds":90},"geometry":{"paths":[[[8,47],[8.1,47.1]]]}},
+                {"attributes":{"ObjectID":2,"FacilityID":1,"FacilityRank":1,"IncidentID":1,
+                "Total_Seconds":60},"geometry":{"paths":[[[8,47],[8.2,47.1]]]}}]}}
+                """#)
+        let task = ClosestFacilityTask(
+            url: server.url.appending(path: "Roads/NAServer/ClosestFacility"))
+        var parameters = try await task.makeDefaultParameters()
+        parameters.defaultTargetFacilityCount = 2
+        parameters.setIncidents([Incident(point: Point(latitude: 47, longitude: 8))])
+        parameters.setFacilities([
+            Facility(point: Point(latitude: 47, longitude: 8.2)),
+            Facility(point: Point(latitude: 47.1, longitude: 8.1)),
+        ])
+        let result = try await task.solveClosestFacility(using: parameters)
+        #expect(result.rankedIndexesOfFacilities(forIncidentAtIndex: 0) == [0, 1])
+        #expect(result.route(forFacilityAtIndex: 1, incidentAtIndex: 0)?.totalTime == 90)
+        #expect(result.route(forFacilityAtIndex: 1, incidentAtIndex: 1) == nil)
     }
 
     // MARK: Geodatabases

@@ -298,15 +298,18 @@ extension Session {
     /// The names that a grant may have: of maps exactly, of locators, road networks and the job
     /// service in any case.
     fileprivate func serviceNames() async throws -> (exact: [String], inAnyCase: [String]) {
-        let state =
-            isUp || supervisor != nil
-            ? try await maps()
-            : try withStoppedLog { _ throws(Failure) in
-                try SiteState(ofLog: site.logFile).maps
+        let (maps, networks): (MapsState, NetworksState)
+        if isUp || supervisor != nil {
+            (maps, networks) = (try await self.maps(), try await self.networks())
+        } else {
+            let state = try withStoppedLog { _ throws(Failure) in
+                try SiteState(ofLog: site.logFile)
             }
-        let others = state.locatorNames + (try await networks()).names
+            (maps, networks) = (state.maps, state.networks)
+        }
         return (
-            state.mapNames.map(\.rawValue), others + [AccessRules.Grant.jobService]
+            maps.mapNames.map(\.rawValue),
+            maps.locatorNames + networks.names + [AccessRules.Grant.jobService]
         )
     }
 

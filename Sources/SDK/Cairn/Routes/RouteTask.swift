@@ -89,6 +89,7 @@ public final class RouteParameters: Sendable {
         var travelMode: TravelMode?
         var startDate: Date?
         var directionsLanguage = ""
+        var accumulateAttributeNames: [String] = []
         var pointBarriers: [Point] = []
         var polylineBarriers: [Polyline] = []
         var polygonBarriers: [Polygon] = []
@@ -146,6 +147,11 @@ public final class RouteParameters: Sendable {
         get { values.current.startDate }
         set { values.withLock { $0.startDate = newValue } }
     }
+    /// Costs that are added up along the route besides the one that is least, by the service's names.
+    public var accumulateAttributeNames: [String] {
+        get { values.current.accumulateAttributeNames }
+        set { values.withLock { $0.accumulateAttributeNames = newValue } }
+    }
     /// The language of directions, as `de`; empty for the service's.
     public var directionsLanguage: String {
         get { values.current.directionsLanguage }
@@ -171,18 +177,77 @@ public final class RouteParameters: Sendable {
     }
 }
 
-/// A step of directions.
+/// One step of a route's directions.
 public struct DirectionManeuver: Sendable {
-    /// The sentence.
+    /// What is to be done.
     public let text: String
-    /// Metres.
-    public let length: Double
-    /// Minutes.
-    public let duration: Double
-    /// Its part of the route; nil where the service gives none.
+    /// Of the stretch after it.
+    public let length: Measurement<UnitLength>
+    /// Of the stretch after it, in seconds.
+    public let duration: TimeInterval
+    /// The stretch; nil where the service does not send it.
     public let geometry: Geometry?
-    /// The service's word for the turn, as `esriDMTTurnLeft`.
-    public let maneuverType: String
+    /// Its kind.
+    public let maneuverKind: Kind
+
+    /// The kinds of maneuvers, by the service's names without `esriDMT`.
+    public enum Kind: String, Sendable, CaseIterable {
+        case unknown = "Unknown", stop = "Stop", straight = "Straight", bearLeft = "BearLeft"
+        case bearRight = "BearRight", turnLeft = "TurnLeft", turnRight = "TurnRight"
+        case sharpLeft = "SharpLeft", sharpRight = "SharpRight", uTurn = "UTurn", ferry = "Ferry"
+        case roundabout = "Roundabout", highwayMerge = "HighwayMerge", highwayExit = "HighwayExit"
+        case highwayChange = "HighwayChange", forkCenter = "ForkCenter", forkLeft = "ForkLeft"
+        case forkRight = "ForkRight", depart = "Depart", tripItem = "TripItem"
+        case endOfFerry = "EndOfFerry", rampRight = "RampRight", rampLeft = "RampLeft"
+        case turnLeftRight = "TurnLeftRight", turnRightLeft = "TurnRightLeft"
+        case turnRightRight = "TurnRightRight", turnLeftLeft = "TurnLeftLeft"
+        case pedestrianRamp = "PedestrianRamp", elevator = "Elevator", escalator = "Escalator"
+        case stairs = "Stairs", doorPassage = "DoorPassage"
+    }
+
+    init(_ step: JSON, _ reference: SpatialReference) {
+        let attributes = step["attributes"]
+        text = attributes?.text("text") ?? ""
+        length = Measurement(value: attributes?["length"]?.number ?? 0, unit: .meters)
+        duration = (attributes?["time"]?.number ?? 0) * 60
+        let type = attributes?.text("maneuverType") ?? ""
+        maneuverKind = Kind(rawValue: String(type.dropFirst("esriDMT".count))) ?? .unknown
+        if let line = Geometry.make(step.member("geometry"), reference) {
+            geometry = line
+        } else if let text = step.text("compressedGeometry"),
+            let places = CompressedLine.points(of: text)
+        {
+            geometry = Polyline(
+                points: places.map { Point(x: $0.x, y: $0.y, spatialReference: reference) })
+        } else {
+            geometry = nil
+        }
+    }
+}
+
+/// Esri's text form of a line: signed numbers of base 32, a factor and the differences of ordinates
+/// (Compressed geometry, Esri's documentation of network services).
+enum CompressedLine {
+    /// The positions, x and y; nil for other text.
+    static func points(of text: String) -> [(x: Double, y: Double)]? {
+        var numbers: [Int64] = []
+        var digits = ""
+        for letter in text + "+" {
+            if letter == "+" || letter == "-", !digits.isEmpty {
+                guard let number = Int64(digits, radix: 32) else { return nil }
+                numbers.append(number)
+                digits = ""
+            }
+            digits.append(letter)
+        }
+        guard let factor = numbers.first, factor != 0, numbers.count % 2 == 1 else { return nil }
+        var (x, y): (Int64, Int64) = (0, 0)
+        return stride(from: 1, to: numbers.count, by: 2).map { place in
+            x &+= numbers[place]
+            y &+= numbers[place + 1]
+            return (Double(x) / Double(factor), Double(y) / Double(factor))
+        }
+    }
 }
 
 /// A way from stop to stop.
@@ -193,14 +258,44 @@ public struct Route: Sendable {
     public let geometry: Polyline?
     /// The steps; empty where they were not asked for.
     public let directionManeuvers: [DirectionManeuver]
-    /// Metres.
-    public let totalLength: Double
-    /// Minutes.
-    public let totalTime: Double
+    /// Its length; zero where the service says none.
+    public let totalLength: Measurement<UnitLength>
+    /// Seconds, those spent at stops included.
+    public let totalTime: TimeInterval
     /// The stops in the order of the route; empty where they were not asked for.
     public let stops: [Stop]
     /// Values by the service's names.
     public let attributes: [String: any Sendable]
+
+    /// A route by its line's attributes and its directions, either of which may be missing.
+    init(
+        _ line: JSON?, directions: JSON?, stops: [Stop], _ reference: SpatialReference
+    ) {
+        let values = line?["attributes"]
+        func number(_ units: [(name: String, factor: Double)]) -> Double? {
+            units.lazy.compactMap { unit in
+                values?["Total_" + unit.name]?.number.map { $0 * unit.factor }
+            }.first
+        }
+        let summary = directions?["summary"]
+        let length = number([
+            ("Meters", 1), ("Length", 1), ("Kilometers", 1_000), ("Miles", 1_609.344),
+        ])
+        let seconds = number([
+            ("Seconds", 1), ("Minutes", 60), ("TravelTime", 60), ("WalkTime", 60),
+            ("TruckTravelTime", 60), ("CycleTime", 60), ("Time", 60),
+        ])
+        name = values?.text("Name") ?? directions?.text("routeName") ?? ""
+        geometry = Geometry.make(line?.member("geometry"), reference) as? Polyline
+        directionManeuvers = (directions?["features"]?.elements ?? []).map {
+            DirectionManeuver($0, reference)
+        }
+        totalLength = Measurement(
+            value: length ?? summary?["totalLength"]?.number ?? 0, unit: .meters)
+        totalTime = seconds ?? (summary?["totalTime"]?.number ?? 0) * 60
+        self.stops = stops
+        attributes = AttributeReader([]).attributes(values)
+    }
 }
 
 /// An answer to a question for a route.
@@ -215,9 +310,7 @@ public struct RouteResult: Sendable {
 public final class RouteTask: LoadableBase, @unchecked Sendable {
     private struct Description: Sendable {
         var modes: [TravelMode] = []
-        var defaultMode: String?
         var values = RouteParameters.Values()
-        var maxStops: Int?
     }
 
     /// The URL, as `…/NAServer/Route`.
@@ -238,26 +331,18 @@ public final class RouteTask: LoadableBase, @unchecked Sendable {
     public var travelModes: [TravelMode] { described.current.modes }
 
     override func performLoad() async throws {
-        let json = try await ServiceDescriptions.shared.description(of: url, credential)
-        var modes = (json["supportedTravelModes"]?.elements ?? []).compactMap { TravelMode($0) }
-        if modes.isEmpty {
-            let asked = try? await Requester.json(
-                {
-                    var question = Question(url.below("retrieveTravelModes"))
-                    question.credential = credential
-                    return question
-                }())
-            modes = (asked?["supportedTravelModes"]?.elements ?? []).compactMap { TravelMode($0) }
-        }
+        let network = try await NetworkDescription.ask(url, credential)
+        let (json, modes) = (network.json, network.modes)
         var values = RouteParameters.Values()
         values.returnsDirections = json.member("directionsLanguage") != nil
         values.directionsLanguage = json.text("directionsLanguage") ?? ""
         values.findsBestSequence = json["findBestSequence"]?.flag ?? false
         values.preservesFirstStop = json["preserveFirstStop"]?.flag ?? true
         values.preservesLastStop = json["preserveLastStop"]?.flag ?? true
-        let wanted = json.text("defaultTravelMode")
-        values.travelMode = modes.first { $0.id == wanted || $0.name == wanted } ?? modes.first
-        described.current = Description(modes: modes, defaultMode: wanted, values: values)
+        values.travelMode = network.defaultMode
+        values.accumulateAttributeNames =
+            (json["accumulateAttributeNames"]?.elements ?? []).compactMap(\.text)
+        described.current = Description(modes: modes, values: values)
     }
 
     /// The service's own parameters, without stops.
@@ -280,15 +365,6 @@ public final class RouteTask: LoadableBase, @unchecked Sendable {
                 .invalidArgument, "stops: expected all in one spatial reference")
         }
         try await load()
-        func set(_ geometries: [Geometry]) -> String? {
-            guard !geometries.isEmpty else { return nil }
-            return JSON.object([
-                (
-                    name: "features",
-                    value: .array(geometries.map { .object([(name: "geometry", value: $0.json)]) })
-                )
-            ]).jsonText
-        }
         var question = Question(
             url.below("solve"),
             [
@@ -305,9 +381,13 @@ public final class RouteTask: LoadableBase, @unchecked Sendable {
                 "travelMode": values.travelMode?.parameter,
                 "startTime": values.startDate.map { String($0.millisecondsSince1970) },
                 "directionsLanguage": values.directionsLanguage.orNil,
-                "barriers": set(values.pointBarriers),
-                "polylineBarriers": set(values.polylineBarriers),
-                "polygonBarriers": set(values.polygonBarriers),
+                // What the values of directions are read as.
+                "directionsLengthUnits": "esriNAUMeters",
+                "accumulateAttributeNames":
+                    values.accumulateAttributeNames.joined(separator: ",").orNil,
+                "barriers": NetworkDescription.features(values.pointBarriers),
+                "polylineBarriers": NetworkDescription.features(values.polylineBarriers),
+                "polygonBarriers": NetworkDescription.features(values.polygonBarriers),
             ])
         question.credential = credential
         return Self.result(
@@ -327,33 +407,10 @@ public final class RouteTask: LoadableBase, @unchecked Sendable {
             return stop
         }
         let count = max(lines.count, directions.count)
-        let routes = (0..<count).map { index -> Route in
-            let line = index < lines.count ? lines[index] : nil
-            let steps = index < directions.count ? directions[index] : nil
-            let attributes = AttributeReader([]).attributes(line?["attributes"])
-            func number(_ names: [String]) -> Double? {
-                names.lazy.compactMap { line?["attributes"]?[$0]?.number }.first
-            }
-            let summary = steps?["summary"]
-            let kilometres = number(["Total_Kilometers"]).map { $0 * 1_000 }
-            let miles = number(["Total_Miles"]).map { $0 * 1_609.344 }
-            return Route(
-                name: line?["attributes"]?.text("Name") ?? steps?.text("routeName") ?? "",
-                geometry: Geometry.make(line?.member("geometry"), own) as? Polyline,
-                directionManeuvers: (steps?["features"]?.elements ?? []).map { step in
-                    DirectionManeuver(
-                        text: step["attributes"]?.text("text") ?? "",
-                        length: step["attributes"]?["length"]?.number ?? 0,
-                        duration: step["attributes"]?["time"]?.number ?? 0,
-                        geometry: Geometry.make(step.member("geometry"), own),
-                        maneuverType: step["attributes"]?.text("maneuverType") ?? "")
-                },
-                totalLength: number(["Total_Meters"]) ?? kilometres ?? miles
-                    ?? summary?["totalLength"]?.number ?? 0,
-                totalTime: number(["Total_Minutes", "Total_TravelTime", "Total_Time"])
-                    ?? number(["Total_Seconds"]).map { $0 / 60 }
-                    ?? summary?["totalTime"]?.number ?? 0,
-                stops: stops, attributes: attributes)
+        let routes = (0..<count).map { index in
+            Route(
+                index < lines.count ? lines[index] : nil,
+                directions: index < directions.count ? directions[index] : nil, stops: stops, own)
         }
         return RouteResult(
             routes: routes,

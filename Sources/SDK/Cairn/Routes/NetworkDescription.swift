@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import Foundation
+internal import Platform
+
+/// What a layer of a network analysis service says of itself.
+struct NetworkDescription: Sendable {
+    /// Its resource.
+    var json: JSON
+    /// The travel modes that it names.
+    var modes: [TravelMode]
+    /// The usual one; nil where it names none.
+    var defaultMode: TravelMode?
+
+    /// Asks a layer, and for its travel modes where they are not part of the answer.
+    static func ask(
+        _ url: URL, _ credential: (any ArcGISCredential)?
+    ) async throws -> NetworkDescription {
+        let json = try await ServiceDescriptions.shared.description(of: url, credential)
+        var modes = (json["supportedTravelModes"]?.elements ?? []).compactMap { TravelMode($0) }
+        if modes.isEmpty {
+            var question = Question(url.below("retrieveTravelModes"))
+            question.credential = credential
+            let asked = try? await Requester.json(question)
+            modes = (asked?["supportedTravelModes"]?.elements ?? []).compactMap { TravelMode($0) }
+        }
+        let wanted = json.text("defaultTravelMode")
+        let usual = modes.first { $0.id == wanted || $0.name == wanted } ?? modes.first
+        return NetworkDescription(json: json, modes: modes, defaultMode: usual)
+    }
+
+    /// A set of features of shapes alone, as requests have it; nil for none.
+    static func features(_ geometries: [Geometry]) -> String? {
+        guard !geometries.isEmpty else { return nil }
+        return features(geometries.map { .object([(name: "geometry", value: $0.json)]) })
+    }
+
+    static func features(_ elements: [JSON]) -> String {
+        JSON.object([(name: "features", value: .array(elements))]).jsonText
+    }
+
+    /// Throws ``CairnError`` (`invalidArgument`) unless some places are all in one reference, which
+    /// is returned.
+    static func reference(
+        of points: [Point], _ what: String
+    ) throws -> SpatialReference {
+        guard !points.isEmpty else {
+            throw CairnError(.invalidArgument, "\(what): expected one or more, found none")
+        }
+        let references = Set(points.map(\.spatialReference))
+        guard references.count == 1, let reference = references.first ?? nil else {
+            throw CairnError(.invalidArgument, "\(what): expected all in one spatial reference")
+        }
+        return reference
+    }
+}
