@@ -74,7 +74,8 @@ import Testing
     @Test func `a process's role is recorded by its name`() throws {
         #expect(
             String(decoding: try CairnJSON.encode(ProcessRole.all), as: UTF8.self)
-                == #"["log","mapstate","supervisor","identify","locator","work","router","gateway"]"#)
+                == #"["log","mapstate","supervisor","identify","locator","work","router","gateway"]"#
+        )
         #expect(
             try CairnJSON.decode(
                 [ProcessRole].self, from: CairnJSON.encode(ProcessRole.all)) == ProcessRole.all)
