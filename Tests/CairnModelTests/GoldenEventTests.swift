@@ -41,13 +41,7 @@ import Testing
         case "locator": try LocatorPublished.decode(event)
         case "site": try SiteEvent(event).payload
         case "refresh": try RefreshEvent(event).payload
-        case "network":
-            switch event.type {
-            case NetworkPublished.eventType: try NetworkPublished.decode(event)
-            case NetworkDeleted.eventType: try NetworkDeleted.decode(event)
-            case RoadsChanged.eventType: try RoadsChanged.decode(event)
-            default: try RoadsRestored.decode(event)
-            }
+        case "network": try NetworkEvent(event).payload
         default: throw Failure(.newerVersion, "no reader for \(event.type)")
         }
     }

@@ -62,6 +62,7 @@ import Testing
         case "job": check(try JobEvent(event).payload)
         case "site": check(try SiteEvent(event).payload)
         case "refresh": check(try RefreshEvent(event).payload)
+        case "network": check(try NetworkEvent(event).payload)
         case "locator" where event.type == LocatorDeleted.eventType:
             check(try LocatorDeleted.decode(event))
         default: check(try LocatorPublished.decode(event))

@@ -217,6 +217,7 @@ import Testing
         case "job": try check(try JobEvent(event).payload)
         case "site": try check(try SiteEvent(event).payload)
         case "refresh": try check(try RefreshEvent(event).payload)
+        case "network": try check(try NetworkEvent(event).payload)
         case "locator" where event.type == LocatorDeleted.eventType:
             try check(try LocatorDeleted.decode(event))
         default: try check(try LocatorPublished.decode(event))

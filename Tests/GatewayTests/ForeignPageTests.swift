@@ -97,7 +97,7 @@ import Testing
         #expect(
             refused == [
                 "featuresEdit", "featuresUndo", "jobsUpload", "jobsSubmit", "jobsJob",
-                "generateToken",
+                "generateToken", "tilesExport", "tilesJob",
             ])
     }
 

@@ -234,8 +234,9 @@ private let tasks = "/arcgis/rest/services/Jobs/GPServer/"
         switch kind {
         case "Batch": (nil, true)
         case "BatchGeocode": (given["locator"] ?? "World", false)
-        case "BatchIdentify", "ExportFeatures", "ExportTiles", "ExportVectorTiles":
-            (given["map"], given["at"] != nil)
+        case "BatchIdentify", "ExportFeatures": (given["map"], given["at"] != nil)
+        case "ExportTiles", "ExportVectorTiles":
+            (given["map"], given["at"] != nil || given["since"] != nil)
         case "BatchRoute", "ODMatrix", "ServiceAreas": (given["network"], given["at"] != nil)
         default: nil
         }

@@ -72,33 +72,28 @@ public struct NetworksState: Hashable, Sendable, Codable {
         guard record.streamPosition == (networks[name]?.streamPosition ?? -1) + 1 else {
             throw corrupt(record, "is at position \(record.streamPosition) of its stream")
         }
-        switch record.event.type {
-        case NetworkPublished.eventType:
-            let event = try NetworkPublished.decode(record.event)
+        switch try NetworkEvent(record.event) {
+        case .published(let event):
             guard event.name == name else { throw corrupt(record, "publishes '\(event.name)'") }
             let known = networks[name]
             let stays = known?.isDeleted == true ? [] : known?.changes ?? []
             networks[name] = Network(
                 published: event, changes: stays, streamPosition: 0, lastChange: 0)
-        case NetworkDeleted.eventType:
+        case .deleted:
             try requireNetwork(name, record)
             networks[name]?.isDeleted = true
             networks[name]?.changes = []
-        case RoadsChanged.eventType:
+        case .roadsChanged(let event):
             try requireNetwork(name, record)
             // In place: a copy of all changes for each of many events would cost their square.
-            let change = try RoadsChanged.decode(record.event).change
             networks[name]?.changes.append(
                 StandingRoadChange(
-                    number: record.globalPosition, change: change, recordedAt: record.recordedAt))
-        case RoadsRestored.eventType:
+                    number: record.globalPosition, change: event.change,
+                    recordedAt: record.recordedAt))
+        case .roadsRestored(let event):
             try requireNetwork(name, record)
-            let ended = Set(try RoadsRestored.decode(record.event).changes)
+            let ended = Set(event.changes)
             networks[name]?.changes.removeAll { ended.contains($0.number) }
-        default:
-            throw Failure(
-                .newerVersion,
-                "event \(record.event.id) has type '\(record.event.type)', unknown to this build")
         }
         networks[name]?.streamPosition = record.streamPosition
         networks[name]?.lastChange = record.globalPosition

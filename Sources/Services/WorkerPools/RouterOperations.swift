@@ -12,8 +12,8 @@ internal import Routing
 package import Site
 package import Worker
 
-/// The operations of a router: `route`, `routeTable`, `reach`, `nearestRoads`, `changeRoads`, and the
-/// chunks of jobs on road networks.
+/// The operations of a router: `route`, `routeTable`, `reach`, `nearestRoads`, `changeRoads`, and
+/// the chunks of jobs on road networks.
 ///
 /// A request waits until the networks have reached its `minSequence`, or reads them as they were
 /// `at` a sequence number. Callable from any number of threads.

@@ -27,7 +27,8 @@ public final class StreamLoop: @unchecked Sendable {
     private let orders = Mutex<[Order]>([])
     /// Transfers under way, by their handle; the loop's thread alone.
     private var transfers: [UnsafeMutableRawPointer: StreamTransfer] = unsafe [:]
-    /// Transfers whose readers are to be woken, and handles for later ones; the loop's thread alone.
+    /// Transfers whose readers are to be woken, and handles for later ones; the loop's thread
+    /// alone.
     private var awaited: [StreamTransfer] = []
     private var spare: [UnsafeMutableRawPointer] = unsafe []
     private lazy var hasThread = unsafe (multi != nil) && startThread()

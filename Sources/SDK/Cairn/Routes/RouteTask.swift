@@ -147,11 +147,14 @@ public final class RouteParameters: Sendable {
         get { values.current.startDate }
         set { values.withLock { $0.startDate = newValue } }
     }
-    /// Costs that are added up along the route besides the one that is least, by the service's names.
+
+    /// Costs that are added up along the route besides the one that is least, by the service's
+    /// names.
     public var accumulateAttributeNames: [String] {
         get { values.current.accumulateAttributeNames }
         set { values.withLock { $0.accumulateAttributeNames = newValue } }
     }
+
     /// The language of directions, as `de`; empty for the service's.
     public var directionsLanguage: String {
         get { values.current.directionsLanguage }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-/// Lists of positions as geometries of the REST have them, `[[[x, y], …], …]`, without a tree: every
-/// position has the same count of numbers.
+/// Lists of positions as geometries of the REST have them, `[[[x, y], …], …]`, without a tree:
+/// every position has the same count of numbers.
 public struct JSONPositions: Sendable {
     /// The numbers of all positions, one position after the other.
     public internal(set) var numbers: [Double] = []
@@ -97,7 +97,8 @@ struct JSONPositionReader {
     private let count: Int
     private let scales: UnsafePointer<DecimalScale>
 
-    /// Reads from a `[`, of one list or of several; nil where there is anything else than positions.
+    /// Reads from a `[`, of one list or of several; nil where there is anything else than
+    /// positions.
     static func read(
         _ bytes: [UInt8], at place: Int, isFlat: Bool
     ) -> (positions: JSONPositions, end: Int)? {
