@@ -6,9 +6,7 @@ import json
 import os
 import random
 import socket
-import statistics
 import subprocess
-import threading
 import time
 
 parser = argparse.ArgumentParser()
@@ -45,21 +43,27 @@ for port in PORTS.values():
 shown = subprocess.run(
     [options.program, "network", "show", "Roads", "--json", "--site", options.site],
     capture_output=True, text=True, check=True)
-extent = json.loads(shown.stdout)["extent"]
-corners = extent if isinstance(extent, dict) else dict(zip(("minX", "minY", "maxX", "maxY"), extent))
+corners = json.loads(shown.stdout)["extent"]
 seeded = random.Random(7)
 
 
 def place():
-    x = seeded.uniform(corners["minX"], corners["maxX"])
-    y = seeded.uniform(corners["minY"], corners["maxY"])
+    x = seeded.uniform(corners["xmin"], corners["xmax"])
+    y = seeded.uniform(corners["ymin"], corners["ymax"])
     return f"{x:.6f},{y:.6f}"
 
 
 def ask(connection, path):
-    connection.request("GET", path)
-    answer = connection.getresponse()
-    return answer.status, answer.read()
+    for attempt in (1, 2):
+        try:
+            connection.request("GET", path)
+            answer = connection.getresponse()
+            return answer.status, answer.read()
+        except (http.client.RemoteDisconnected, BrokenPipeError):
+            # OSRM ends a connection after 512 requests.
+            connection.close()
+            if attempt == 2:
+                raise
 
 
 # Pairs that every server finds a route for.
