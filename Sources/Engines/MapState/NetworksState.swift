@@ -51,7 +51,7 @@ public struct NetworksState: Hashable, Sendable, Codable {
     /// Advances to a watermark: the log holds no event of networks up to there.
     public mutating func advance(to position: Int64) { sequence = max(sequence, position) }
 
-    /// The network of that name, ignoring ASCII case; nil where there is none.
+    /// The network of that name, ignoring ASCII case; nil for an unknown one.
     public func network(named name: String) -> Network? {
         if let exact = networks[name], exact.isDeleted != true { return exact }
         let wanted = name.lowercased()

@@ -245,7 +245,8 @@ extension RoutableNetwork {
 
 /// Dijkstra's search over enclosed arcs; the cost of an arc is that of its far end.
 private struct EnclosedSearch {
-    private var open: [(cost: UInt32, arc: UInt32)]
+    /// A binary heap, the next arc first.
+    private var open: [Item]
     private var costs: [UInt32: UInt32]
     private var before: [UInt32: UInt32] = [:]
     private var settled: Set<UInt32> = []
@@ -253,18 +254,13 @@ private struct EnclosedSearch {
     var settledCount: Int { settled.count }
 
     init(_ arc: UInt32, cost: UInt32) {
-        open = [(cost, arc)]
+        open = [Item(cost: cost, arc: arc)]
         costs = [arc: cost]
     }
 
     /// The next arc by cost, then by number.
     mutating func next() -> (arc: UInt32, cost: UInt32)? {
-        while let place = open.indices.min(by: {
-            (open[$0].cost, open[$0].arc) < (open[$1].cost, open[$1].arc)
-        }) {
-            let item = open[place]
-            open.swapAt(place, open.count - 1)
-            open.removeLast()
+        while let item = pop() {
             if settled.insert(item.arc).inserted { return (item.arc, item.cost) }
         }
         return nil
@@ -274,7 +270,41 @@ private struct EnclosedSearch {
         guard cost < costs[arc] ?? RouteWeights.infinity else { return }
         costs[arc] = cost
         before[arc] = source
-        open.append((cost, arc))
+        push(Item(cost: cost, arc: arc))
+    }
+
+    private struct Item: Comparable {
+        var cost: UInt32
+        var arc: UInt32
+
+        static func < (left: Item, right: Item) -> Bool {
+            (left.cost, left.arc) < (right.cost, right.arc)
+        }
+    }
+
+    private mutating func push(_ item: Item) {
+        open.append(item)
+        var child = open.count - 1
+        while child > 0, open[child] < open[(child - 1) / 2] {
+            open.swapAt(child, (child - 1) / 2)
+            child = (child - 1) / 2
+        }
+    }
+
+    private mutating func pop() -> Item? {
+        guard let first = open.first else { return nil }
+        let last = open.removeLast()
+        guard !open.isEmpty else { return first }
+        open[0] = last
+        var parent = 0
+        while true {
+            var least = parent
+            for child in [2 * parent + 1, 2 * parent + 2]
+            where child < open.count && open[child] < open[least] { least = child }
+            guard least != parent else { return first }
+            open.swapAt(parent, least)
+            parent = least
+        }
     }
 
     /// The arcs from the first to one, whole.

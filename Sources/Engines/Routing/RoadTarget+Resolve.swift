@@ -120,7 +120,7 @@ extension RoutableNetwork {
         }
     }
 
-    /// Both directions of the road nearest to a position; none where there is none near by.
+    /// Both directions of the road nearest to a position; empty where no road is near.
     func edges(nearest position: Coordinate, _ modes: [Int]) throws(Failure) -> [Int] {
         let snaps = try roads.nearestEdges(
             to: position, radius: Self.barrierRadius, count: 1

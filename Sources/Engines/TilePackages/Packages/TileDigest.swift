@@ -32,7 +32,7 @@ struct TileDigest {
         add(tile, after ?? [])
     }
 
-    /// The SHA-256 of one tile's bytes, vector tiles before gzip; a zero for a tile that is none.
+    /// The SHA-256 of one tile's bytes, vector tiles before gzip; a zero for a missing tile.
     static func state(_ bytes: [UInt8]?) -> [UInt8] {
         guard let bytes, !bytes.isEmpty else { return [0] }
         var hash = SHA256()

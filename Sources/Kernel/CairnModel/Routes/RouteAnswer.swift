@@ -68,7 +68,8 @@ public struct RouteMessage: Hashable, Sendable, Codable {
 public struct LocatedPlace: Hashable, Sendable, Codable {
     /// How it was located.
     public var status: Status
-    /// The nearest point of the road, WGS 84 longitude and latitude; nil where there is none.
+    /// The nearest point of the road, WGS 84 longitude and latitude; nil for a
+    /// place that is not located.
     public var position: Coordinate?
     /// Metres from the place to it.
     public var distance: Double?
@@ -108,7 +109,7 @@ public struct RouteAnswer: Hashable, Sendable, Codable {
     public var context: RouteContext
     /// The stops in the order of the request.
     public var stops: [LocatedPlace]
-    /// The best route first, then its alternatives; empty where there is none.
+    /// The best route first, then its alternatives; empty where no route exists.
     public var routes: [FoundRoute]
     /// Where no route exists: the first stop, by its place in the request, that cannot be reached
     /// from the one before.

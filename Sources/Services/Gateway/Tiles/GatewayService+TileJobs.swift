@@ -115,7 +115,7 @@ extension GatewayService {
             sequence: job.sequence)
     }
 
-    /// Throws `conflict` while there is none.
+    /// Throws `conflict` while the job has no product.
     private static func product(of job: JobDescription) throws(Failure) -> BlobReference {
         try JobResource.product(JobResource.output, of: job)
     }
