@@ -393,6 +393,9 @@ let testTargets: [Target] = [
             "TestKit",
         ]),
     tests(
+        "TilePackagesTests",
+        ["TilePackages", "CairnCore", "Codecs", "Geometry", "Platform", "SQLite", "TestKit"]),
+    tests(
         "RenderingTests",
         [
             "Rendering", "Cairo", "CairnModel", "Dataset", "GDAL", "Geometry", "Identify",

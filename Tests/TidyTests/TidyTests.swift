@@ -248,6 +248,19 @@ import Testing
         }
     }
 
+    @Test func `every folder of tests is a target`() throws {
+        let package = try Repository.read("Package.swift")
+        let folders = Set(
+            Repository.files(below: "Tests").compactMap { path -> String? in
+                let parts = path.split(separator: "/")
+                return parts.count > 2 && parts[1].hasSuffix("Tests") ? String(parts[1]) : nil
+            })
+        #expect(folders.contains("TidyTests"))
+        for folder in folders.sorted() {
+            #expect(package.contains("\"\(folder)\""), "the tests in Tests/\(folder) are not built")
+        }
+    }
+
     @Test func `process mains are thin`() {
         for file in sources where (table.rows[target(of: file)]?.tier ?? 0) == 6 {
             #expect(file.lines.count <= 120, "\(file.path) has \(file.lines.count) lines")
