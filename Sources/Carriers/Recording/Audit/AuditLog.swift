@@ -61,6 +61,7 @@ public final class AuditLog: Sendable {
     private let policy: AuditPolicy
     private let state: Mutex<State>
     private let housekeeping: BlockingQueue<String>
+    private let housekeeper: PinnedThread
     private let onFault: @Sendable (Failure) -> Void
 
     /// Begins an audit in a site's folder; throws `Failure` when no thread can be created.
@@ -76,7 +77,7 @@ public final class AuditLog: Sendable {
         (self.files, self.policy, housekeeping) = (files, policy, queue)
         state = Mutex(State())
         do throws(PlatformError) {
-            _ = try PinnedThread(name: "audit") {
+            housekeeper = try PinnedThread(name: "audit") {
                 // Those of processes that were killed.
                 files.sealAbandoned()
                 files.remove(olderThan: policy.days, beyond: policy.byteLimit)
@@ -159,17 +160,18 @@ public final class AuditLog: Sendable {
         _ = housekeeping.tryPush(segment.journal.path)
     }
 
-    /// Ends and seals the file; later entries are lost.
+    /// Ends and seals the file once the files before it are sealed; later entries are lost.
     public func close() {
         let segment = state.withLock { state in
             state.isClosed = true
-            return state.segment
-        }
-        if let segment {
-            end(segment)
-            files.seal(segment.journal.path)
+            return state.segment.take()
         }
         housekeeping.close()
+        housekeeper.join()
+        if let segment {
+            segment.end()
+            files.seal(segment.journal.path)
+        }
     }
 
     deinit { close() }
