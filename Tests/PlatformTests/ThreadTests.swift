@@ -222,11 +222,13 @@ import Testing
         let file = try MappedFile(path: path)
         file.advise(.random)
         #expect(file.withBytes { $0.copy() } == [1, 2, 3])
+        #expect(file.contains([2, 3]) && file.contains([]) && !file.contains([3, 2]))
 
         try Data().write(to: URL(filePath: path))
         let empty = try MappedFile(path: path)
         empty.advise(.willNeed)
         #expect(empty.withBytes { $0.byteCount } == 0)
+        #expect(!empty.contains([1]))
         #expect(throws: MappingError.self) { try MappedFile(path: path + "-missing") }
         #expect(throws: MappingError.self) { try MappedFile(path: "/tmp") }
     }

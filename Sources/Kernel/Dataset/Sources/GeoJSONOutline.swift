@@ -258,7 +258,9 @@ private struct JSONScan {
             range = first + 1..<range.upperBound - 1
         }
         // A solidus may be escaped; other escapes are in no name of a system.
-        let text = String(decoding: range.prefix(limit).map(byte), as: UTF8.self)
+        let bytes = range.prefix(limit).map(byte)
+        let text = String(decoding: bytes, as: UTF8.self)
+        guard bytes.contains(UInt8(ascii: "\\")) else { return text }
         return text.replacing("\\/", with: "/")
     }
 }

@@ -43,8 +43,9 @@ struct StyleSource {
             .filter { $0 != name && FileName.stem($0).lowercased() == stem }.sorted()
         for ending in ["qml", "sld", "json"] {
             guard let found = names.first(where: { FileName.ending($0) == ending }),
-                let bytes = Self.bytes(directory + "/" + found)
+                let text = Self.text(directory + "/" + found)
             else { continue }
+            let bytes = text.copy(0..<text.byteCount)
             if ending != "json" { return Self.read(bytes, from: found) }
             if let style = Self.esri(bytes, from: found) { return style }
         }
@@ -53,17 +54,19 @@ struct StyleSource {
 
     /// The member `drawingInfo` of a document of JSON.
     private func inside() -> ImportedStyle? {
+        let name = "drawingInfo"
+        // Most documents have no such member and are not decoded for it.
         guard JSONSource.isJSON(SourceExamination.beginning(of: file.path)),
-            let bytes = Self.bytes(file.path)
+            let text = Self.text(file.path), text.contains(Array(name.utf8))
         else { return nil }
-        return Self.esri(bytes, from: "drawingInfo")
+        return Self.esri(text.copy(0..<text.byteCount), from: name)
     }
 
-    private static func bytes(_ path: String) -> [UInt8]? {
+    private static func text(_ path: String) -> MappedFile? {
         guard let file = try? MappedFile(path: path), file.byteCount <= byteBound else {
             return nil
         }
-        return file.copy(0..<file.byteCount)
+        return file
     }
 
     // MARK: Forms

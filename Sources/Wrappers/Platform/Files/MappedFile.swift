@@ -79,6 +79,21 @@ public final class MappedFile: Sendable {
             UnsafeRawBufferPointer(start: start + range.lowerBound, count: range.count))
     }
 
+    /// Whether the bytes occur in the file; no bytes occur everywhere.
+    public func contains(_ bytes: [UInt8]) -> Bool {
+        guard let first = bytes.first else { return true }
+        guard let start = unsafe base else { return false }
+        var place = 0
+        while place + bytes.count <= byteCount,
+            let found = unsafe memchr(
+                start + place, Int32(first), byteCount - place - bytes.count + 1)
+        {
+            if unsafe memcmp(found, bytes, bytes.count) == 0 { return true }
+            place = unsafe UnsafeRawPointer(found) - start + 1
+        }
+        return false
+    }
+
     /// The expected access pattern.
     public enum Access: Sendable {
         /// Random: read nothing ahead.
