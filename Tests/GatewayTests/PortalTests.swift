@@ -85,6 +85,14 @@ import Testing
             portal["helperServices"]?["geocode"]?.elements.map { $0["url"]?.text } == [
                 "https://maps.example.org/arcgis/rest/services/World/GeocodeServer"
             ])
+        for (name, layer) in [
+            ("route", "Route"), ("closestFacility", "ClosestFacility"),
+            ("serviceArea", "ServiceArea"), ("odCostMatrix", "ODCostMatrix"),
+        ] {
+            #expect(
+                portal["helperServices"]?[name]?["url"]?.text
+                    == "https://maps.example.org/arcgis/rest/services/Roads/NAServer/" + layer)
+        }
 
         let ruled = try RuledSite(["anna": [.init(.query, on: "City")]])
         let service = GatewayService(
@@ -94,6 +102,7 @@ import Testing
         #expect(own["user"]?["username"]?.text == "anna")
         #expect(own["access"]?.text == "private")
         #expect(own["helperServices"]?["geocode"]?.elements.isEmpty == true)
+        #expect(own["helperServices"]?["route"] == nil)
     }
 
     @Test func `the server names its portal and its version`() async throws {
@@ -126,23 +135,22 @@ import Testing
         "The city of roads: Web Map", "The city of roads: Map Service",
         "The city of roads: Feature Service",
     ]
+    private static let locator = "World: Geocoding Service"
+    private static let network = "Roads: Network Analysis Service"
 
     @Test(arguments: [
-        ("", all + ["World: Geocoding Service"]), ("*", all + ["World: Geocoding Service"]),
+        ("", [network] + all + [locator]), ("*", [network] + all + [locator]),
         (#"type:"Web Map""#, [all[0]]), (#"type:"web map" AND owner:cairn"#, [all[0]]),
         (#"type:("Web Map" OR "Map Service")"#, [all[0], all[1]]),
-        (#"-type:"Geocoding Service""#, all), ("NOT title:roads", ["World: Geocoding Service"]),
-        ("title:roads type:feature", [all[2]]), ("roads", all), ("ROADS everything", all),
+        (#"-type:"Geocoding Service""#, [network] + all), ("NOT title:roads", [locator]),
+        ("title:roads type:feature", [all[2]]), ("roads", [network] + all),
+        ("ROADS everything", all), (#"type:"Network Analysis Service""#, [network]),
         ("roads nothing", []),
         ("everyth*", all), (#""city of roads""#, all), (#""roads of city""#, []),
-        ("title:road", []), ("city OR world", all + ["World: Geocoding Service"]),
+        ("title:road", []), ("city OR world", all + [locator]),
         ("owner:anna", []), ("nonsense:city", []),
-        (
-            "typekeywords:locator",
-            [
-                "World: Geocoding Service"
-            ]
-        ), ("(city AND (type:Map)) OR world", [all[0], all[1], "World: Geocoding Service"]),
+        ("typekeywords:locator", [locator]),
+        ("(city AND (type:Map)) OR world", [all[0], all[1], locator]),
     ])
     func `a search finds items by words, phrases and fields`(
         _ query: String, _ found: [String]
@@ -178,12 +186,12 @@ import Testing
         let first = try await Self.tree(service, Self.root + "/search?f=json&num=3&sortField=type")
         #expect(
             Self.titles(first) == [
-                Self.all[2], "World: Geocoding Service", Self.all[1],
+                Self.all[2], Self.locator, Self.all[1],
             ])
-        #expect(first["nextStart"]?.whole == 4 && first["total"]?.whole == 4)
+        #expect(first["nextStart"]?.whole == 4 && first["total"]?.whole == 5)
         let last = try await Self.tree(
             service, Self.root + "/search?f=json&num=3&start=4&sortField=type")
-        #expect(Self.titles(last) == [Self.all[0]])
+        #expect(Self.titles(last) == [Self.network, Self.all[0]])
         #expect(last["nextStart"]?.whole == -1 && last["start"]?.whole == 4)
         #expect(last["num"]?.whole == 3)
         let repeated = try await Self.tree(
@@ -198,12 +206,14 @@ import Testing
         let ruled = try RuledSite(
             [
                 "map": [.init(.query, on: "City")], "locator": [.init(.query, on: "World")],
+                "network": [.init(.query, on: "Roads")],
                 "editor": [.init(.edit, on: "City")],
             ])
         let site = SimulatedSite(map: try Samples.map())
         let service = GatewayService(backend: site, access: try ruled.control())
         for (user, count, sees): (String?, Int, Bool) in [
-            (nil, 0, false), ("map", 3, true), ("locator", 1, false), ("editor", 0, false),
+            (nil, 0, false), ("map", 3, true), ("locator", 1, false),
+            ("network", 1, false), ("editor", 0, false),
         ] {
             let token = if let user { try await Self.token(service, user) } else { "" }
             let end = "?f=json&token=" + token
@@ -230,7 +240,7 @@ import Testing
         let service = GatewayService(
             backend: SimulatedSite(map: try Samples.map()), access: try ruled.control())
         let token = try await Self.token(service, "anna")
-        for (user, count): (String, Int64?) in [("anna", 4), ("cairn", 4), ("berta", nil)] {
+        for (user, count): (String, Int64?) in [("anna", 5), ("cairn", 5), ("berta", nil)] {
             let items = try await Self.tree(
                 service, Self.root + "/content/users/\(user)?f=json&token=" + token)
             #expect(items["total"]?.whole == count && (items["error"] != nil) == (count == nil))

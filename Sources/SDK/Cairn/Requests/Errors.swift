@@ -196,14 +196,21 @@ extension URL {
 
     /// The URL with a further part of the path.
     func below(_ part: String) -> URL {
-        var parts = URLComponents(url: self, resolvingAgainstBaseURL: true)
-        let path = parts?.percentEncodedPath ?? ""
         let escaped =
-            part.split(separator: "/", omittingEmptySubsequences: true).map {
+            "/"
+            + part.split(separator: "/", omittingEmptySubsequences: true).map {
                 String($0).formEncoded
             }.joined(separator: "/")
-        parts?.percentEncodedPath =
-            (path.hasSuffix("/") ? String(path.dropLast()) : path) + "/" + escaped
+        func joined(_ path: String) -> String {
+            (path.hasSuffix("/") ? String(path.dropLast()) : path) + escaped
+        }
+        let text = absoluteString
+        if !text.utf8.contains(where: { [UInt8(ascii: "?"), UInt8(ascii: "#")].contains($0) }) {
+            return URL(string: joined(text)) ?? self
+        }
+        var parts = URLComponents(url: self, resolvingAgainstBaseURL: true)
+        let path = joined(parts?.percentEncodedPath ?? "")
+        parts?.percentEncodedPath = path
         return parts?.url ?? self
     }
 

@@ -414,12 +414,15 @@ extension String {
                 bytes.append(byte)
             default:
                 bytes.append(UInt8(ascii: "%"))
-                for half in [byte >> 4, byte & 15] {
-                    bytes.append(half + (half < 10 ? UInt8(ascii: "0") : UInt8(ascii: "A") - 10))
-                }
+                bytes.append(Self.hexDigit(byte >> 4))
+                bytes.append(Self.hexDigit(byte & 15))
             }
         }
         return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private static func hexDigit(_ half: UInt8) -> UInt8 {
+        half + (half < 10 ? UInt8(ascii: "0") : UInt8(ascii: "A") - 10)
     }
 }
 

@@ -25,12 +25,12 @@ extension GatewayService {
     func portal(_ call: Call) async throws(Failure) -> GatewayResponse {
         try checkPortal(call)
         let caller = call.caller
-        let locators = try await backend.catalog().locators.filter {
-            caller.may(.query, on: .locator($0))
-        }
+        let services = try await services(for: caller)
         return GatewayResponse(
             body: Portal.portal(
-                portalID, origin: call.request.origin, locators: locators, user: caller.user,
+                portalID, origin: call.request.origin,
+                locators: services.filter { $0.kind == .locator }.map(\.name),
+                network: services.first { $0.kind == .network }?.name, user: caller.user,
                 isOpen: access.snapshot.rules?.anonymous.isEmpty != true))
     }
 
@@ -163,9 +163,19 @@ extension GatewayService {
         }.map(\.entry)
     }
 
+    /// The items that are no maps, of those that a caller may see.
+    private func services(for caller: Caller) async throws(Failure) -> [PortalItem] {
+        let locators = try await backend.catalog().locators
+        let networks = try await backend.networks(minSequence: nil)
+        let all =
+            locators.map { PortalItem(kind: .locator, name: $0) }
+            + networks.map { PortalItem(kind: .network, name: $0.name) }
+        return all.filter { caller.may(.query, on: $0.service) }
+    }
+
     /// The items that a caller may see.
     private func entries(for caller: Caller) async throws(Failure) -> [PortalEntry] {
-        let (maps, locators) = try await backend.catalog()
+        let maps = try await backend.catalog().maps
         let changes = try await backend.lastChanges()
         var entries: [PortalEntry] = []
         for name in maps where caller.may(.query, on: .map(name.rawValue)) {
@@ -179,9 +189,9 @@ extension GatewayService {
                 entries.append(entry)
             }
         }
-        for name in locators where caller.may(.query, on: .locator(name)) {
-            var entry = entry(PortalItem(kind: .locator, name: name), nil)
-            entry.lastChange = changes[.locator(name)]
+        for item in try await services(for: caller) {
+            var entry = entry(item, nil)
+            entry.lastChange = item.stream.flatMap { changes[$0] }
             entries.append(entry)
         }
         return entries
@@ -195,9 +205,8 @@ extension GatewayService {
     }
 
     private func timed(_ entry: PortalEntry) async -> PortalEntry {
-        guard let change = entry.lastChange else { return entry }
+        guard let change = entry.lastChange, let stream = entry.item.stream else { return entry }
         var timed = entry
-        let stream = entry.map.map { StreamName.map($0.name) } ?? .locator(entry.item.name)
         (timed.created, timed.modified) = await itemTimes.times(
             of: stream, lastChange: change
         ) { [backend] stream, after in
@@ -218,19 +227,22 @@ extension GatewayService {
     ) async throws(Failure) -> (entry: PortalEntry, parameters: Parameters) {
         let inaccessible = Failure(.refused, "Item does not exist or is inaccessible.")
         let wanted = call.captures.text.lowercased()
-        let (maps, locators) = try await backend.catalog()
+        let caller = call.caller
+        let maps = try await backend.catalog().maps.filter {
+            caller.may(.query, on: .map($0.rawValue))
+        }
         let items =
             maps.flatMap { name in
                 PortalItem.Kind.ofMaps.map { PortalItem(kind: $0, name: name.rawValue) }
-            } + locators.map { PortalItem(kind: .locator, name: $0) }
-        guard
-            let item = items.first(where: {
-                call.caller.may(.query, on: $0.service) && $0.id(in: siteID) == wanted
-            })
-        else { throw inaccessible }
-        guard item.kind != .locator else {
+            } + (try await services(for: caller))
+        guard let item = items.first(where: { $0.id(in: siteID) == wanted }) else {
+            throw inaccessible
+        }
+        guard PortalItem.Kind.ofMaps.contains(item.kind) else {
             var entry = entry(item, nil)
-            entry.lastChange = try await backend.lastChanges()[.locator(item.name)]
+            if let stream = item.stream {
+                entry.lastChange = try await backend.lastChanges()[stream]
+            }
             return (entry, call.parameters)
         }
         let parameters = try await sighted(call.parameters, call.caller, on: item.name)

@@ -16,6 +16,12 @@ enum Portal {
     /// The most items of an answer.
     static let pageBound = 100
 
+    /// The members of `helperServices` that are layers of a network.
+    private static let networkHelpers: [(name: String, analysis: NetworkAnalysis)] = [
+        ("route", .route), ("closestFacility", .closestFacility), ("serviceArea", .serviceArea),
+        ("odCostMatrix", .costMatrix),
+    ]
+
     /// The id of a site's portal: 32 hexadecimal digits.
     static func id(of site: UUID) -> String {
         site.named("portal").uuidString.filter { $0 != "-" }.lowercased()
@@ -44,10 +50,13 @@ enum Portal {
         return json.bytes
     }
 
-    /// `portals/self`.
+    /// `portals/self`; clients ask the network for travel modes, and for routes where they have no
+    /// service of their own.
     static func portal(
-        _ id: String, origin: String?, locators: [String], user: String?, isOpen: Bool
+        _ id: String, origin: String?, locators: [String], network: String?, user: String?,
+        isOpen: Bool
     ) -> [UInt8] {
+        let services = (origin ?? "") + "/arcgis/rest/services/"
         var json = JSONWriter()
         json.object { json in
             json.member("id", id)
@@ -85,15 +94,22 @@ enum Portal {
                 json.member("geocode", array: locators) { json, name in
                     json.object { json in
                         json.member(
-                            "url",
-                            (origin ?? "") + "/arcgis/rest/services/\(Parameters.encode(name))"
-                                + "/GeocodeServer")
+                            "url", services + "\(Parameters.encode(name))/GeocodeServer")
                         json.member("name", name)
                         json.member("singleLineFieldName", "SingleLine")
                         json.member("placeholder", "")
                         json.member("suggest", true)
                         json.member("batch", true)
                         json.member("placefinding", true)
+                    }
+                }
+                guard let network else { return }
+                for (name, analysis) in networkHelpers {
+                    json.member(name) { json in
+                        json.member(
+                            "url",
+                            services + "\(Parameters.encode(network))/NAServer/\(analysis.rawValue)"
+                        )
                     }
                 }
             }

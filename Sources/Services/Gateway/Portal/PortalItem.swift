@@ -15,6 +15,7 @@ struct PortalItem: Hashable, Sendable {
         case mapService = "Map Service"
         case featureService = "Feature Service"
         case locator = "Geocoding Service"
+        case network = "Network Analysis Service"
 
         /// The kinds of items that a map is.
         static let ofMaps = [webMap, mapService, featureService]
@@ -26,6 +27,7 @@ struct PortalItem: Hashable, Sendable {
             case .featureService:
                 ["ArcGIS Server", "Data", "Feature Access", "Feature Service", "Service"]
             case .locator: ["Geocoding Service", "Locator Service", "Service", "Tool"]
+            case .network: ["ArcGIS Server", "Network Analysis Service", "Service"]
             }
         }
 
@@ -35,12 +37,13 @@ struct PortalItem: Hashable, Sendable {
             case .mapService: "MapServer"
             case .featureService: "FeatureServer"
             case .locator: "GeocodeServer"
+            case .network: "NAServer"
             }
         }
     }
 
     let kind: Kind
-    /// Of the map or the locator.
+    /// Of the map, the locator or the network.
     let name: String
 
     /// 32 hexadecimal digits that follow from the site, the kind and the name alone.
@@ -50,18 +53,34 @@ struct PortalItem: Hashable, Sendable {
     }
 
     /// The service that permissions are given for.
-    var service: ServiceName { kind == .locator ? .locator(name) : .map(name) }
+    var service: ServiceName {
+        switch kind {
+        case .webMap, .mapService, .featureService: .map(name)
+        case .locator: .locator(name)
+        case .network: .network(name)
+        }
+    }
+
+    /// The stream of events that it is made of; nil for a name that no map can have.
+    var stream: StreamName? {
+        switch kind {
+        case .webMap, .mapService, .featureService:
+            (try? MapName(parsing: name)).map { .map($0) }
+        case .locator: .locator(name)
+        case .network: .network(name)
+        }
+    }
 }
 
 /// An item with what is to be said of it.
 struct PortalEntry: Sendable {
     let item: PortalItem
     let id: String
-    /// Nil for a locator.
+    /// Nil for an item that is no map.
     let map: MapDescription?
     /// Whether callers without a token may see it.
     let isPublic: Bool
-    /// Sequence number of the last change of map or locator; nil where it is unknown.
+    /// Sequence number of the last change; nil where it is unknown, as of a network.
     var lastChange: Int64?
     var created: Int64?
     var modified: Int64?
@@ -72,7 +91,7 @@ struct PortalEntry: Sendable {
     var text: String { map?.properties?.description ?? "" }
     var access: String { isPublic ? "public" : "org" }
     var keywords: [String] { item.kind.keywords }
-    var hasThumbnail: Bool { item.kind != .locator }
+    var hasThumbnail: Bool { PortalItem.Kind.ofMaps.contains(item.kind) }
 
     /// The extent of all layers, or of those alone that a definition expression hides nothing of.
     static func extent(of map: MapDescription, isShown: Bool) -> Envelope? {

@@ -1,0 +1,124 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# Part of Cairn.
+"""Solves routes over TLS through Esri's ArcGIS API for Python, unmodified.
+
+usage: SSL_CERT_FILE=CA arcgis_routes.py https://HOST:PORT PASSWORD
+
+The network Town is built from deploy/sample/town.osm, a town with a bridge in its middle. anna may query it, carl has
+no grant of his own; both have that password. Exits 1 with the first answer that is wrong.
+"""
+
+import json
+import sys
+
+from arcgis.gis import GIS
+from arcgis.network import (ClosestFacilityLayer, NetworkDataset, ODCostMatrixLayer, RouteLayer,
+                            ServiceAreaLayer)
+
+# The corners of the town, longitude and latitude.
+SOUTH_WEST, NORTH_EAST, MIDDLE = "13.0,51.0", "13.015,51.009", "13.006,51.0018"
+
+
+def check(condition, what, found=""):
+    """Ends the script unless the condition holds."""
+    if not condition:
+        sys.exit(f"arcgis: {what}: found {found!r}")
+    print(f"arcgis: {what}", flush=True)
+
+
+def rows(answer, name):
+    """The attributes of the features of a class."""
+    return [feature["attributes"] for feature in answer[name]["features"]]
+
+
+def services(gis, root):
+    """The network is an item, and named as the portal's services."""
+    items = gis.content.search('type:"Network Analysis Service"')
+    check([(item.title, item.url) for item in items] == [("Town", root)],
+          "the network is an item with its URL", items)
+    check(gis.properties.helperServices.route.url == root + "/Route",
+          "the portal names it for routes", gis.properties.helperServices)
+    found = NetworkDataset(root, gis=gis)
+    kinds = [len(layers) for layers in (found.route_layers, found.service_area_layers,
+                                        found.closest_facility_layers, found.od_cost_matrix_layers)]
+    check(kinds == [1, 1, 1, 1], "a network has a layer for each analysis", kinds)
+
+
+def routes(gis, root):
+    """A route, its directions, and the way round a barrier; the length of the route in kilometres."""
+    layer = RouteLayer(root + "/Route", gis=gis)
+    modes = [mode["name"] for mode in layer.retrieve_travel_modes()["supportedTravelModes"]]
+    check({"Driving Time", "Walking Distance"} <= set(modes), "the travel modes are listed", modes)
+    stops = f"{SOUTH_WEST};{NORTH_EAST}"
+
+    def solve(**other):
+        return layer.solve(stops=stops, travel_mode="Driving Time", return_routes=True, return_stops=True,
+                           directions_language="de", directions_length_units="esriNAUKilometers", **other)
+
+    answer = solve()
+    route = rows(answer, "routes")[0]
+    # Along a grid the way is as long as its sides: 15 thousandths of a degree east, 9 north.
+    check(1.95 < route["Total_Kilometers"] < 2.15, "the route is as long as the streets", route)
+    texts = [row["attributes"]["text"] for row in answer["directions"][0]["features"]]
+    check(any("Bridge" in text for text in texts) and any("abbiegen" in text for text in texts),
+          "the directions name the bridge, in German", texts)
+    lengths = sum(row["attributes"]["length"] for row in answer["directions"][0]["features"])
+    check(abs(lengths - route["Total_Kilometers"]) < 1e-3, "they are as long as the route", lengths)
+    check([row["Status"] for row in rows(answer, "stops")] == [0, 0], "both stops have a road", rows(answer, "stops"))
+
+    line = answer["routes"]["features"][0]["geometry"]["paths"][0]
+    middle = line[len(line) // 2]
+    here = {"features": [{"geometry": {"x": middle[0], "y": middle[1], "spatialReference": {"wkid": 4326}},
+                          "attributes": {"BarrierType": 0}}]}
+    around = rows(solve(barriers=json.dumps(here)), "routes")[0]
+    check(around["Total_TravelTime"] > route["Total_TravelTime"], "the way round a barrier takes longer", around)
+    return route
+
+
+def others(gis, root, route):
+    """Areas nest, facilities are ranked, tables agree with the route."""
+    mode = "Driving Time"
+    answer = ServiceAreaLayer(root + "/ServiceArea", gis=gis).solve_service_area(
+        facilities=SOUTH_WEST, default_breaks=[1, 2], travel_mode=mode,
+        trim_outer_polygon=False, overlap_polygons=True, split_polygons_at_breaks=False)
+    areas = {row["ToBreak"]: row["Shape_Area"] for row in rows(answer, "saPolygons")}
+    check(set(areas) == {1, 2} and 0 < areas[1] < areas[2], "the area of two minutes is larger than that of one", areas)
+
+    answer = ClosestFacilityLayer(root + "/ClosestFacility", gis=gis).solve_closest_facility(
+        incidents=SOUTH_WEST, facilities=f"{NORTH_EAST};{MIDDLE}", travel_mode=mode,
+        default_target_facility_count=2)
+    ranked = [(row["FacilityRank"], row["FacilityID"]) for row in rows(answer, "routes")]
+    check(ranked == [(1, 2), (2, 1)], "the nearer facility comes first", ranked)
+    far = rows(answer, "routes")[1]
+    check(abs(far["Total_TravelTime"] - route["Total_TravelTime"]) < 1e-9, "its route costs what the route did", far)
+
+    answer = ODCostMatrixLayer(root + "/ODCostMatrix", gis=gis).solve_od_cost_matrix(
+        origins=f"{SOUTH_WEST};{MIDDLE}", destinations=f"{MIDDLE};{NORTH_EAST}", travel_mode=mode)
+    matrix = answer["odCostMatrix"]
+    cost = matrix["1"]["2"][matrix["costAttributeNames"].index("TravelTime")]
+    check(abs(cost - route["Total_TravelTime"]) < 1e-9, "a cell of a table costs what the route did", matrix)
+    check(matrix["2"]["1"][0] == 0, "the way from a place to itself costs nothing", matrix["2"])
+
+
+def main():
+    if len(sys.argv) != 3:
+        sys.exit(__doc__)
+    url, password = sys.argv[1] + "/arcgis", sys.argv[2]
+    root = url + "/rest/services/Town/NAServer"
+    gis = GIS(url, "anna", password, use_gen_token=True)
+    services(gis, root)
+    others(gis, root, routes(gis, root))
+
+    carl = GIS(url, "carl", password, use_gen_token=True)
+    check(carl.content.search('type:"Network Analysis Service"') == [], "a user without a grant finds no network")
+    try:
+        RouteLayer(root + "/Route", gis=carl).solve(stops=f"{SOUTH_WEST};{NORTH_EAST}")
+        refusal = None
+    except Exception as error:  # pylint: disable=broad-except
+        refusal = str(error)
+    check(refusal is not None and "permission" in refusal.lower(), "and gets no route", refusal)
+
+
+if __name__ == "__main__":
+    main()
