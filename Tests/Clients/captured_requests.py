@@ -5,12 +5,14 @@
 
 usage: captured_requests.py HOST:PORT
 
-The site has the map World (deploy/sample/world.gpkg) and the locator World. Each line of the table is a
+The site has the map World (deploy/sample/world.gpkg), the locator World and the network Streets that
+routingpy_routes.py makes, a grid of nine crossings. Each line of the table is a
 request and what its answer must have; exits 1 when one has not, after all have been tried.
 """
 
 import http.client
 import json
+import re
 import sys
 import urllib.parse
 
@@ -18,6 +20,7 @@ SERVICES = "/arcgis/rest/services"
 MAP = SERVICES + "/World/MapServer"
 FEATURES = SERVICES + "/World/FeatureServer"
 PLACES = SERVICES + "/World/GeocodeServer"
+ROADS = SERVICES + "/Streets/NAServer"
 AGENTS = {
     "geopy": {"User-Agent": "geopy/2.5.0", "Accept": "*/*"},
     "GDAL": {"Accept": "text/plain, application/json"},
@@ -25,6 +28,7 @@ AGENTS = {
     "esridump": {"User-Agent": "python-requests/2.32", "Accept": "*/*"},
     "esri-leaflet": {"Origin": "http://localhost", "Accept": "*/*"},
     "arcgis-rest-js": {"referer": "@esri/arcgis-rest-js", "Accept": "*/*"},
+    "leaflet-routing-machine": {"Origin": "http://localhost", "Accept": "*/*"},
 }
 
 # Paris, in both references, and a screen around it.
@@ -53,6 +57,62 @@ def is_identify(answer):
     found = answer.json["results"]
     return all({"layerId", "layerName", "displayFieldName", "value", "attributes"} <= set(one)
                for one in found) and bool(found)
+
+
+def decompressed(text):
+    """The positions of a compressed geometry, as arcgis-rest-js reads them: signed numbers to the base 32."""
+    numbers = [int(number, 32) for number in re.findall(r"[+-][^+-]+", text)]
+    x, y, positions = 0, 0, []
+    for dx, dy in zip(numbers[1::2], numbers[2::2]):
+        x, y = x + dx, y + dy
+        positions.append((x / numbers[0], y / numbers[0]))
+    return positions
+
+
+def is_solved(answer):
+    """Whether arcgis-rest-js makes lines of all directions, which join to the route's own."""
+    answer.json["routes"]["spatialReference"]["wkid"]  # Read from every answer.
+    route = answer.json["routes"]["features"][0]["geometry"]["paths"][0]
+    parts = [decompressed(feature["compressedGeometry"])
+             for feature in answer.json["directions"][0]["features"]]
+    ends = [(parts[0][0], route[0]), (parts[-1][-1], route[-1])]
+    ends += [(first[-1], second[0]) for first, second in zip(parts, parts[1:])]
+    return all(abs(one[axis] - other[axis]) < 1e-4 for one, other in ends for axis in (0, 1))
+
+
+def polyline(text, places):
+    """Latitudes and longitudes of an encoded polyline."""
+    values, number, shift = [], 0, 0
+    for letter in text:
+        number |= (ord(letter) - 63 & 31) << shift
+        shift += 5
+        if ord(letter) - 63 < 32:
+            values.append(~(number >> 1) if number & 1 else number >> 1)
+            number, shift = 0, 0
+    x, y, positions = 0, 0, []
+    for dx, dy in zip(values[::2], values[1::2]):
+        x, y = x + dx, y + dy
+        positions.append((x / 10 ** places, y / 10 ** places))
+    return positions
+
+
+def is_itinerary(answer):
+    """Whether leaflet-routing-machine makes an itinerary of the first route: its steps join from the first place to
+    the last."""
+    route, (first, last) = answer.json["routes"][0], answer.json["waypoints"]
+    steps = [step for leg in route["legs"] for step in leg["steps"]]
+    lines = [polyline(step["geometry"], 5) for step in steps]
+    return (answer.json["code"] == "Ok" and first["hint"] and last["hint"] and route["legs"][0]["summary"]
+            and lines[0][0] == (42.5, 1.5) and lines[-1][-1] == (42.52, 1.52)
+            and all(one[-1] == other[0] for one, other in zip(lines, lines[1:]))
+            and [step["maneuver"]["type"] for step in (steps[0], steps[-1])] == ["depart", "arrive"]
+            and abs(sum(step["distance"] for step in steps) - route["distance"]) < 1)
+
+
+def places(*positions):
+    """Positions as arcgis-rest-js sends them."""
+    return q(json.dumps({"type": "features", "features": [
+        {"geometry": {"x": x, "y": y, "spatialReference": {"wkid": 4326}}} for x, y in positions]}))
 
 
 def table(cities, countries):
@@ -184,6 +244,39 @@ def table(cities, countries):
         ("arcgis-rest-js", "POST", SERVICES + "/Jobs/GPServer/BatchIdentify/jobs/j0", "f=json",
          lambda a: a.json["error"]["code"] == 404),
         ("arcgis-rest-js", "GET", f"{layer}/query?f=json&where={many}", None, lambda a: "features" in a.json),
+        ("arcgis-rest-js", "POST", ROADS + "/Route/solve", "f=json&returnDirections=true&returnRoutes=true"
+         "&returnStops=true&returnBarriers=true&returnPolygonBarriers=true&returnPolylineBarriers=true"
+         "&preserveObjectID=true&stops=" + q("1.5,42.5;1.52,42.52"), is_solved),
+        ("arcgis-rest-js", "POST", ROADS + "/Route/solve", "f=json&stops=" + q("1.5,42.5;1.52,42.52")
+         + "&directionsOutputType=esriDOTInstructionsOnly", is_solved),
+        ("arcgis-rest-js", "POST", ROADS + "/ClosestFacility/solveClosestFacility",
+         "f=json&returnCFRoutes=true&returnDirections=true&returnFacilities=true&returnIncidents=true"
+         "&returnBarriers=true&returnPolylineBarriers=true&returnPolygonBarriers=true&preserveObjectID=true"
+         "&travelDirection=esriNATravelDirectionToFacility&defaultTargetFacilityCount=2"
+         f"&incidents={places((1.5, 42.5))}&facilities={places((1.52, 42.52), (1.51, 42.5))}",
+         lambda a: a.json["routes"]["spatialReference"]["wkid"] == 4326
+         and [row["FacilityID"] for row in rows(a.json["routes"])] == [2, 1]
+         and all(decompressed(feature["compressedGeometry"]) for one in a.json["directions"]
+                 for feature in one["features"])),
+        ("arcgis-rest-js", "POST", ROADS + "/ServiceArea/solveServiceArea",
+         "f=json&returnFacilities=true&returnBarriers=true&returnPolylineBarriers=true&returnPolygonBarriers=true"
+         "&preserveObjectID=true&travelDirection=esriNATravelDirectionFromFacility&defaultBreaks=1,2"
+         f"&facilities={places((1.51, 42.51))}",
+         lambda a: a.json["saPolygons"]["spatialReference"]["wkid"] == 4326
+         and [row["ToBreak"] for row in rows(a.json["saPolygons"])] == [2, 1]
+         and rows(a.json["facilities"])),
+        ("arcgis-rest-js", "POST", ROADS + "/ODCostMatrix/solveODCostMatrix",
+         "f=json&outputType=esriNAODOutputSparseMatrix&returnOrigins=true&returnDestinations=true"
+         "&returnBarriers=true&returnPolylineBarriers=true&returnPolygonBarriers=true&preserveObjectID=true"
+         f"&origins={places((1.5, 42.5), (1.51, 42.5))}&destinations={places((1.5, 42.5), (1.52, 42.52))}",
+         lambda a: a.json["odCostMatrix"]["1"]["1"][0] == 0
+         and 0 < a.json["odCostMatrix"]["2"]["2"][0] < a.json["odCostMatrix"]["1"]["2"][0]
+         and len(a.json["odCostMatrix"]["costAttributeNames"]) == len(a.json["odCostMatrix"]["1"]["1"])),
+        ("arcgis-rest-js", "POST", ROADS + "/Route/solve", "f=json&stops=" + q("1.5,42.5"),
+         lambda a: a.json["error"]["code"] == 400 and "Need at least 2 valid stops." in a.json["error"]["details"]),
+        # leaflet-routing-machine
+        ("leaflet-routing-machine", "GET", "/osrm/route/v1/driving/1.5,42.5;1.52,42.52?overview=false"
+         "&alternatives=true&steps=true&hints=;", None, is_itinerary),
         # Bad input, as servers are seen to refuse it.
         ("esri-leaflet", "GET", layer + "/query?where=name+LIKE&f=json", None,
          lambda a: a.json["error"]["code"] == 400 and isinstance(a.json["error"]["details"], list)),
