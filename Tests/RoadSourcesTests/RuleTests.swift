@@ -131,4 +131,22 @@ struct RuleTests {
             [gone, old, new], profiles: [car], expandingIn: "/tmp")
         #expect(roads.ways.isEmpty)
     }
+
+    @Test func `what a build takes is stated before its larger part is taken`() throws {
+        let path = try MadeRoads.file("highway=residential")
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let car = try RoadProfile.named("car")
+        var (needs, steps): ([Int64], [String]) = ([], [])
+        #expect(throws: Failure(.tooLarge, "enough")) {
+            _ = try RoadSources.read(
+                [path], profiles: [car], expandingIn: "/tmp",
+                reserve: { need throws(Failure) in
+                    needs.append(need)
+                    throw Failure(.tooLarge, "enough")
+                }, progress: { step throws(Failure) in steps.append(step.step) })
+        }
+        // 800 bytes for each of three nodes.
+        #expect(needs == [2_400])
+        #expect(steps.allSatisfy { $0.contains("reading roads") })
+    }
 }

@@ -19,6 +19,8 @@ public enum RoadSources {
     /// Reads files as roads for some modes.
     ///
     /// Memory is some 60 bytes for each node of a road; extracts are read twice and never kept.
+    /// Once the roads are counted, and before the larger part of it is taken, `reserve` gets what
+    /// the reading and the building take.
     ///
     /// - Parameters:
     ///   - paths: The files: all extracts, or all vector files with line layers.
@@ -26,6 +28,8 @@ public enum RoadSources {
     ///     network's modes have their order.
     ///   - lines: How line layers are read; nil for the usual way.
     ///   - directory: Where compressed vector files are expanded.
+    ///   - reserve: Called once for extracts, on the calling thread, with the memory that reading
+    ///     and building take at most, in bytes; throwing stops the reading.
     ///   - progress: Called on the calling thread; throwing stops the reading.
     /// - Returns: The roads, and what was left out.
     /// - Throws: `invalidParameter` for no file, no profile, or extracts beside line layers;
@@ -33,6 +37,7 @@ public enum RoadSources {
     public static func read(
         _ paths: [String], profiles: [RoadProfile], lines: LineOptions? = nil,
         expandingIn directory: String,
+        reserve: (Int64) throws(Failure) -> Void = { _ throws(Failure) in },
         progress: Progress = { _ throws(Failure) in }
     ) throws(Failure) -> (roads: RoadDraft, report: RoadReport) {
         guard !paths.isEmpty, 1...RoadDraft.modeLimit ~= profiles.count else {
@@ -47,7 +52,7 @@ public enum RoadSources {
         let forms = try paths.map { path throws(Failure) in try Form(ofFile: path) }
         var result: (roads: RoadDraft, report: RoadReport)
         if !forms.contains(.lines) {
-            result = try readExtracts(Array(zip(paths, forms)), profiles, progress)
+            result = try readExtracts(Array(zip(paths, forms)), profiles, reserve, progress)
             result.roads.sources = [openStreetMap]
         } else if forms.allSatisfy({ $0 == .lines }) {
             let options: LineOptions
@@ -89,12 +94,16 @@ public enum RoadSources {
     }
 
     private static func readExtracts(
-        _ files: [(path: String, form: Form)], _ profiles: [RoadProfile], _ progress: Progress
+        _ files: [(path: String, form: Form)], _ profiles: [RoadProfile],
+        _ reserve: (Int64) throws(Failure) -> Void, _ progress: Progress
     ) throws(Failure) -> (RoadDraft, RoadReport) {
         var roads = ExtractRoads(profiles, isMerging: files.count > 1)
         let total = files.reduce(Int64(1)) { $0 + (FileSystem.byteCount(of: $1.path) ?? 0) }
         for pass in 0...1 {
-            if pass == 1 { roads.beginNodes() }
+            if pass == 1 {
+                try reserve(roads.memory)
+                roads.beginNodes()
+            }
             var before: Int64 = 0
             for file in files {
                 let step = "reading \(pass == 0 ? "roads" : "nodes") of \(name(file.path))"

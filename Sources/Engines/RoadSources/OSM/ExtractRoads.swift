@@ -41,6 +41,9 @@ struct ExtractRoads {
     private static let noRoad = UInt32.max
     /// Most nodes of all ways.
     private static let nodeLimit = 1 << 31
+    /// The memory of a build, by nodes of ways: 160 to 740 were measured on four
+    /// extracts with four modes.
+    private static let bytesPerNode: Int64 = 800
 
     init(_ profiles: [RoadProfile], isMerging: Bool) {
         self.profiles = profiles
@@ -102,6 +105,9 @@ struct ExtractRoads {
         // A cut extract has fewer members.
         return relation.members.count > other.members.count
     }
+
+    /// The memory that the nodes and the building take at most, in bytes.
+    var memory: Int64 { Int64(wayNodes.count) * Self.bytesPerNode }
 
     /// Ends the reading of ways: settles which one counts, and which nodes are needed.
     mutating func beginNodes() {

@@ -28,8 +28,9 @@ struct NetworkBuild: SiteCommand {
             Works with the site up or down. Sources are extracts of OpenStreetMap, .osm.pbf or \
             .osm, several and overlapping, or vector files with line layers that GDAL reads. A \
             mode is car, truck, bicycle, foot or plain, or the path of a profile, JSON. The same \
-            sources and modes give the same file. JSON: one line with name, network, topology, \
-            byteCount, vertexCount, edgeCount, turnCount, wayCount, restrictionCount, \
+            sources and modes give the same file. Extracts whose roads take more memory than there \
+            is are refused once the roads are counted, before it is taken. JSON: one line with \
+            name, network, topology, byteCount, vertexCount, edgeCount, turnCount, wayCount, restrictionCount, \
             unresolvedCount, rejectedCount, rejected, examples, travelModes and sequence.
             """)
     static let makesSite = true
@@ -44,6 +45,8 @@ struct NetworkBuild: SiteCommand {
     @Option(help: "Of lines: metres within which ends are joined.") var tolerance: Double?
     @Option(help: "Of lines: km/h of one unit of the column of speeds, 1.609344 for miles.")
     var speedUnit: Double?
+    @Option(help: "The most memory to build with, in megabytes; without it what is available.")
+    var memory: Int?
     @Flag(help: "Of lines: join them at every vertex that they share, not at their ends alone.")
     var atVertices = false
 
@@ -67,6 +70,9 @@ struct NetworkBuild: SiteCommand {
 
     func validate() throws {
         guard !sources.isEmpty else { throw ValidationError("Give one source or more.") }
+        guard memory.map({ 1...1_000_000_000 ~= $0 }) ?? true else {
+            throw ValidationError("--memory: expected 1 to 1000000000 megabytes.")
+        }
     }
 
     func perform(_ session: Session) async throws {
@@ -86,7 +92,8 @@ struct NetworkBuild: SiteCommand {
             lines = options
         }
         let directory = session.site.networksDirectory
-        let (sources, options) = (sources, lines)
+        let (sources, options, network) = (sources, lines, name)
+        let limit = memory.map { Int64($0) * 1_000_000 } ?? AvailableMemory.byteCount
         let (built, report, topology, extent, attributions) = try await OwnThread.run(
             "network-build"
         ) { () throws(Failure) in
@@ -98,7 +105,16 @@ struct NetworkBuild: SiteCommand {
             try Site.makeDirectory(directory)
             let (draft, report) = try RoadSources.read(
                 sources, profiles: profiles, lines: options, expandingIn: directory,
-                progress: show)
+                reserve: { need throws(Failure) in
+                    if let limit, need > limit {
+                        throw Failure(
+                            .tooLarge,
+                            "the roads of network '\(network)' take up to \(need.byteText) of "
+                                + "memory to build: expected at most \(limit.byteText), the bound "
+                                + "of --memory or what is available")
+                    }
+                    progress.show("up to \(need.byteText) of memory")
+                }, progress: show)
             let built = try NetworkBuilder.build(draft, into: directory, progress: show)
             progress.show("ordering roads")
             let roads = try RoadNetwork(
