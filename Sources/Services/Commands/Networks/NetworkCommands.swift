@@ -30,8 +30,9 @@ struct NetworkBuild: SiteCommand {
             mode is car, truck, bicycle, foot or plain, or the path of a profile, JSON. The same \
             sources and modes give the same file. Extracts whose roads take more memory than there \
             is are refused once the roads are counted, before it is taken. JSON: one line with \
-            name, network, topology, byteCount, vertexCount, edgeCount, turnCount, wayCount, restrictionCount, \
-            unresolvedCount, rejectedCount, rejected, examples, travelModes and sequence.
+            name, network, topology, byteCount, vertexCount, edgeCount, turnCount, wayCount, \
+            restrictionCount, unresolvedCount, rejectedCount, rejected, examples, travelModes and \
+            sequence.
             """)
     static let makesSite = true
 
