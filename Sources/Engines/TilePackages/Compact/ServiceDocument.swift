@@ -16,6 +16,15 @@ enum ServiceDocument {
         scale * 256 / Double(metadata.tileSide) / Double(TileAddress.count(at: level))
     }
 
+    /// Resolution of level 0 for tiles of 256 pixels, with Esri's rounding, as the origin has it:
+    /// exact ones with that origin leave GDAL a pixel less than there are.
+    private static let resolution = 156_543.03392800014
+
+    /// Metres of a pixel of a level.
+    static func resolution(_ level: Int, _ metadata: TilePackageMetadata) -> Double {
+        resolution * 256 / Double(metadata.tileSide) / Double(TileAddress.count(at: level))
+    }
+
     /// An id in the form of a UUID (version 8) from the package's content.
     static func guid(_ metadata: TilePackageMetadata, content: String) -> String {
         var digits = Array(
@@ -66,8 +75,7 @@ extension JSONWriter {
             json.member("lods", array: 0...metadata.levels.upperBound) { json, level in
                 json.object { json in
                     json.member("level", level)
-                    json.member(
-                        "resolution", TileAddress.side(at: level) / Double(metadata.tileSide))
+                    json.member("resolution", ServiceDocument.resolution(level, metadata))
                     json.member("scale", ServiceDocument.scale(level, metadata))
                 }
             }

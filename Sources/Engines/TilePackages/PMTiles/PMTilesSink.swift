@@ -118,8 +118,9 @@ final class PMTilesSink: TileSink {
             json.member("type", metadata.encoding == .jpg ? "baselayer" : "overlay")
             json.member("version", "1")
             if metadata.encoding == .mvt { json.vectorLayers(metadata.vectorLayers) }
-            json.key("cairn")
-            json.json(metadata.json(content: content))
+            // As text: tippecanoe reports any other value that it does not know.
+            json.member(
+                "cairn", String(decoding: metadata.json(content: content), as: UTF8.self))
         }
         return writer.bytes
     }

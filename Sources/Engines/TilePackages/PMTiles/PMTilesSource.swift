@@ -42,8 +42,10 @@ final class PMTilesSource: TileSource {
                 : file.copy(header.metadata),
             let json = JSONTree(text)
         else { throw Failure.damaged(path, "its metadata cannot be read") }
-        content = json["cairn"]?["content"]?.text
-        if let kept = json["cairn"].flatMap(TilePackageMetadata.init) {
+        // An object in packages of earlier versions.
+        let own = json["cairn"].flatMap { $0.text.map { JSONTree(Array($0.utf8)) } ?? $0 }
+        content = own?["content"]?.text
+        if let kept = own.flatMap(TilePackageMetadata.init) {
             metadata = kept
             return
         }
