@@ -100,6 +100,38 @@ import Testing
         #expect(view.frame().text.contains("20, 12"))
     }
 
+    @Test func `f and g show the way from one place to another`() throws {
+        var view = try ViewFixture.view()
+        #expect(ViewFixture.type("g", into: &view).isEmpty)
+        #expect(view.frame().text.contains("f at another place"))
+
+        #expect(ViewFixture.type("f", into: &view).isEmpty)
+        for _ in 0..<10 { _ = view.handle(.key(.shiftLeft)) }
+        let asked = ViewFixture.type("g", into: &view)
+        guard case .route(let from, let to, .wgs84, nil)? = asked.first, asked.count == 1 else {
+            Issue.record("\(asked)")
+            return
+        }
+        #expect(from.y == to.y && to.x < from.x)
+
+        let before = view.frame()
+        let way = Shape.polyline(paths: [[from, Coordinate(x: from.x, y: 18), to]])
+        #expect(view.handle(.route(DrawnRoute(label: "2.6 km, 3 min", shape: way))).isEmpty)
+        let frame = view.frame()
+        #expect(frame.text.contains("2.6 km, 3 min") && frame.text.contains("◆"))
+        let drawn = { (frame: Frame) in
+            (0..<24).reduce(0) { sum, row in
+                sum + (0..<80).count { frame[$0, row].style.foreground == 39 }
+            }
+        }
+        #expect(drawn(frame) > drawn(before) + 5)
+
+        // Another beginning ends what was shown.
+        _ = ViewFixture.type("f", into: &view)
+        _ = view.handle(.key(.shiftRight))
+        #expect(drawn(view.frame()) == 1)
+    }
+
     @Test func `panning and zooming ask for what is missing and only for that`() throws {
         var view = try ViewFixture.view()
 

@@ -7,6 +7,7 @@ internal import CairnModel
 internal import Dataset
 internal import FoundationEssentials
 internal import Geometry
+internal import MapState
 internal import PROJ
 internal import Terminal
 
@@ -25,6 +26,9 @@ struct ViewCommand: SiteCommand {
     var map: MapName?
     @Option(help: "Show it as of this sequence number or time.", transform: Reading.asOf)
     var at: AsOf?
+    @Option(help: "The network of routes; may be left out where the site has one only.")
+    var network: String?
+    @Option(help: "The travel mode of routes, such as 'Driving Time' or foot.") var mode: String?
     @Option(help: "Write one screen of so many columns and rows, '100x30', instead.")
     var frame: String?
 
@@ -59,7 +63,11 @@ struct ViewCommand: SiteCommand {
         if let at { position = try await client.position(of: at) }
         let view = ViewSession(
             client: client, map: map, at: position, actor: Session.actor,
-            usesColour: noColour.isEmpty, project: Self.project)
+            usesColour: noColour.isEmpty, project: Self.project,
+            findRoute: ViewRoutes(
+                client: client, network: network, mode: mode,
+                known: try await session.networks(at: at).names
+            ).best)
         guard let size = try size() else { return try await view.run() }
         let text = try await view.frame(columns: size.columns, rows: size.rows).text
         if session.output.isJSON {

@@ -25,17 +25,20 @@ final class ViewErrands: Sendable {
     private let feed: SiteFeed
     private let actor: String?
     private let project: ViewSession.Projector
+    private let findRoute: ViewSession.RouteFinder
     private let send: @Sendable (ViewInput) -> Void
     private let state = Mutex(State())
 
     init(
         client: CairnClient, feed: SiteFeed, actor: String?,
-        project: @escaping ViewSession.Projector, send: @escaping @Sendable (ViewInput) -> Void
+        project: @escaping ViewSession.Projector,
+        findRoute: @escaping ViewSession.RouteFinder, send: @escaping @Sendable (ViewInput) -> Void
     ) {
         self.client = client
         self.feed = feed
         self.actor = actor
         self.project = project
+        self.findRoute = findRoute
         self.send = send
     }
 
@@ -61,6 +64,10 @@ final class ViewErrands: Sendable {
                 return .suggestions(answer.suggestions, for: text)
             }
         case .find(let text, let key, let reference): find(text, key, reference)
+        case .route(let from, let to, let reference, let at):
+            attempt { [self] () throws(Failure) in
+                .route(try await findRoute(from, to, reference, at))
+            }
         case .command(let command, let map):
             attempt { [self] () throws(Failure) in
                 let result = try await client.command(map: map, command, actor: actor)

@@ -21,6 +21,8 @@ package enum ViewInput: Sendable {
     case suggestions([Suggestion], for: String)
     /// A place, in the map's spatial reference; nil without a match.
     case place(Place?, for: String)
+    /// The best route.
+    case route(DrawnRoute)
     case jobs([JobDescription])
     /// The state of one job; its progress may be ahead of the log.
     case job(JobDescription)
@@ -49,6 +51,19 @@ package struct Place: Hashable, Sendable {
     }
 }
 
+/// A route from one place to another.
+package struct DrawnRoute: Hashable, Sendable {
+    /// Its length, duration and travel mode.
+    package var label: String
+    /// Its line, in the map's spatial reference.
+    package var shape: Shape
+
+    package init(label: String, shape: Shape) {
+        self.label = label
+        self.shape = shape
+    }
+}
+
 /// An effect for the view to have carried out.
 package enum ViewAction: Hashable, Sendable {
     /// Read the maps again, as of this sequence number; nil for the present.
@@ -61,6 +76,9 @@ package enum ViewAction: Hashable, Sendable {
     case suggest(String)
     /// Find the place, in that spatial reference.
     case find(String, magicKey: String?, in: SpatialReference)
+    /// Find the way between two places in that spatial reference, as of a sequence number; nil for
+    /// the present.
+    case route(from: Coordinate, to: Coordinate, in: SpatialReference, at: Int64?)
     /// Change the map, for all users.
     case command(MapCommand, map: MapName)
     /// Pause, resume or cancel a job.

@@ -74,9 +74,25 @@ extension ViewModel {
                 crosshair = nil
             }
         case .enter, .character(" "): return identify()
+        case .character("f"):
+            routeStart = crosshairCoordinate
+            route = nil
+            say("a route begins here: g at another place shows it")
+        case .character("g"): return findRoute()
         default: break
         }
         return []
+    }
+
+    private mutating func findRoute() -> [ViewAction] {
+        guard let from = routeStart, let to = crosshairCoordinate,
+            let reference = map?.spatialReference
+        else {
+            say("f at another place states where the route begins")
+            return []
+        }
+        say("looking for the way")
+        return [.route(from: from, to: to, in: reference, at: at)]
     }
 
     private mutating func handleLayers(_ key: Key) -> [ViewAction] {
@@ -158,7 +174,7 @@ extension ViewModel {
         viewport = nil
         stores = [:]
         tree = ResultTree()
-        place = nil
+        forgetPlaces()
         showWholeMap()
         return []
     }

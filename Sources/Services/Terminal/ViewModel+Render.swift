@@ -170,6 +170,7 @@ enum Palette {
     static let highlight: UInt8 = 226
     static let crosshair: UInt8 = 231
     static let place: UInt8 = 201
+    static let route: UInt8 = 39
     private static let layers: [UInt8] = [75, 114, 179, 174, 141, 80, 215, 108, 204, 69, 150, 186]
 
     /// A stable colour for each layer; grey for the basemap.

@@ -8,7 +8,7 @@ extension ViewModel {
     /// Maximum number of visible features of a layer with labels.
     private static let labelLimit = 400
 
-    /// Draws the map, labels, the selected feature, the place found and the crosshair.
+    /// Draws the map, labels, the route, the selected feature, the place found and the crosshair.
     func renderMap(into frame: inout Frame, _ area: Area) {
         guard let viewport, area.columns > 0, area.rows > 0 else {
             let text = map == nil ? "the site has no map yet" : "no layer is loaded yet"
@@ -27,6 +27,9 @@ extension ViewModel {
             }
         }
         renderLabels(into: &frame, area, viewport)
+        if let routeStart {
+            mark("◆", at: routeStart, into: &frame, area, Style(foreground: Palette.route))
+        }
         if let place {
             mark("✚", at: place.location, into: &frame, area, Style(foreground: Palette.place))
         }
@@ -35,7 +38,7 @@ extension ViewModel {
             "┼", Style(foreground: Palette.crosshair, isBold: true, isReversed: focus == .map))
     }
 
-    /// The canvas of all layers, bottom first, with the selected feature on top.
+    /// The canvas of all layers, bottom first, with the route and the selected feature on top.
     func drawing(_ viewport: Viewport, _ area: Area) -> Canvas {
         var canvas = Canvas(columns: area.columns, rows: area.rows)
         let (width, height) = (canvas.width, canvas.height)
@@ -48,6 +51,7 @@ extension ViewModel {
                 }
             }
         }
+        if let route { draw(route.shape, on: &canvas, viewport, colour: Palette.route) }
         if let shape = tree.feature(at: cursors[.results]?.selected ?? 0)?.geometry {
             draw(shape, on: &canvas, viewport, colour: Palette.highlight, isFilled: true)
         }
@@ -186,6 +190,7 @@ package enum ViewHelp {
         ("c", "centre on the crosshair or the chosen result"),
         ("Enter, Space, click", "what is here?"),
         ("/", "find a place; Tab or Down takes a suggestion"),
+        ("f  g", "a route from here; the way to here"),
         ("Tab, Shift+Tab, Esc", "next pane, previous pane, the map"),
         ("1 2 3 4", "show or hide layers, results, jobs, events"),
         ("in layers: Space", "turn the layer on or off, for everybody"),

@@ -38,6 +38,9 @@ package struct ViewModel: Sendable {
     var crosshair: Coordinate?
     var stores: [LayerID: FeatureStore] = [:]
     var place: Place?
+    /// Where a route begins, in the map's spatial reference.
+    var routeStart: Coordinate?
+    var route: DrawnRoute?
 
     var tree = ResultTree()
     var cursors: [Pane: ListCursor] = [:]
@@ -101,6 +104,10 @@ package struct ViewModel: Sendable {
             }
             return []
         case .place(let place, let text): return take(place, for: text)
+        case .route(let route):
+            self.route = route
+            say(route.label)
+            return []
         default: return handleNews(input)
         }
     }
@@ -147,7 +154,7 @@ package struct ViewModel: Sendable {
         }
         if before?.name != map.name || before?.spatialReference != map.spatialReference {
             viewport = nil
-            place = nil
+            forgetPlaces()
         }
         if viewport == nil { showWholeMap() }
         cursors[.layers, default: ListCursor()].move(by: 0, of: layerRows.count)
@@ -196,6 +203,9 @@ package struct ViewModel: Sendable {
         default: return []
         }
     }
+
+    /// Forgets what was found in another spatial reference.
+    mutating func forgetPlaces() { (place, routeStart, route) = (nil, nil, nil) }
 
     mutating func say(_ text: String) {
         message = text

@@ -3,6 +3,7 @@
 
 package import CairnClient
 package import CairnModel
+package import Geometry
 internal import Platform
 
 /// A running terminal client: a ``ViewModel`` between a ``Screen`` and a site.
@@ -13,6 +14,14 @@ package struct ViewSession: Sendable {
     /// impossible.
     package typealias Projector =
         @Sendable (Candidate, SpatialReference) throws(Failure) -> Place
+
+    /// The best route between two places in that spatial reference, as of a sequence number; nil
+    /// for the present.
+    ///
+    /// Throws `Failure`: `notFound` without a network or a route.
+    package typealias RouteFinder =
+        @Sendable (Coordinate, Coordinate, SpatialReference, Int64?) async throws(Failure) ->
+        DrawnRoute
 
     /// An input of the loop.
     enum Note: Sendable {
@@ -28,6 +37,7 @@ package struct ViewSession: Sendable {
     private let actor: String?
     private let usesColour: Bool
     private let project: Projector
+    private let findRoute: RouteFinder
 
     /// Prepares a view without any request or output.
     ///
@@ -38,14 +48,16 @@ package struct ViewSession: Sendable {
     ///   - actor: The actor of changes in the log.
     ///   - usesColour: Whether colours are drawn.
     ///   - project: Projects places to the map's spatial reference.
+    ///   - findRoute: Finds routes.
     package init(
         client: CairnClient, map: MapName?, at: Int64?, actor: String?, usesColour: Bool,
-        project: @escaping Projector
+        project: @escaping Projector, findRoute: @escaping RouteFinder
     ) {
         self.client = client
         self.actor = actor
         self.usesColour = usesColour
         self.project = project
+        self.findRoute = findRoute
         model = ViewModel(map: map, at: at)
     }
 
@@ -66,7 +78,7 @@ package struct ViewSession: Sendable {
         }
         defer { screen.close() }
         let errands = ViewErrands(
-            client: client, feed: feed, actor: actor, project: project
+            client: client, feed: feed, actor: actor, project: project, findRoute: findRoute
         ) { source.yield(.input($0)) }
         let following = Task { await feed.run() }
         defer { following.cancel() }
@@ -83,7 +95,7 @@ package struct ViewSession: Sendable {
             of: Note.self, bufferingPolicy: .bufferingNewest(20_000))
         let feed = try SiteFeed(client: client, at: model.at) { source.yield(.input($0)) }
         let errands = ViewErrands(
-            client: client, feed: feed, actor: actor, project: project
+            client: client, feed: feed, actor: actor, project: project, findRoute: findRoute
         ) { source.yield(.input($0)) }
         let limit = Task {
             try? await Task.sleep(for: .seconds(30))

@@ -41,19 +41,7 @@ struct RouteOptions: ParsableArguments {
     /// The terms that the options state for a site.
     func terms(_ session: Session) async throws -> (terms: RouteTerms, state: NetworksState) {
         let state = try await session.networks(at: at)
-        let wanted: String
-        if let network {
-            wanted = network
-        } else if state.names.count == 1 {
-            wanted = state.names[0]
-        } else {
-            throw Failure(
-                .invalidParameter,
-                state.names.isEmpty
-                    ? "the site has no network; 'cairn network build' makes one"
-                    : "the site has the networks " + state.names.joined(separator: ", ")
-                        + "; --network states one")
-        }
+        let wanted = try NetworkChoice.name(network, among: state.names)
         guard let known = state.network(named: wanted) else {
             throw Failure.noNetwork(wanted, among: state.names)
         }
@@ -166,12 +154,10 @@ struct RouteCommand: ReadingCommand {
         try session.note(answer.context)
         if session.output.isJSON { return try session.output.record(answer) }
         guard !answer.routes.isEmpty else {
-            throw Failure(.notFound, Self.reason(answer))
+            throw Failure(.notFound, RouteText.absence(answer))
         }
         for route in answer.routes {
-            try session.output.line(
-                "\(RouteText.length(route.length)), \(RouteText.duration(route.duration)), "
-                    + answer.context.travelMode.name)
+            try session.output.line(RouteText.summary(route, answer.context.travelMode))
             try session.output.lines(
                 (route.lines ?? []).map { line in
                     let length =
@@ -182,14 +168,6 @@ struct RouteCommand: ReadingCommand {
         if let shaping = answer.shapedBy {
             try session.output.lines(shaping.map { RouteText.line($0, answer.context.travelMode) })
         }
-    }
-
-    private static func reason(_ answer: RouteAnswer) -> String {
-        if let stop = answer.stops.firstIndex(where: { $0.status == .notLocated }) {
-            return "stop \(stop + 1) is not near any road of the travel mode"
-        }
-        let stop = answer.unreachedStop.map { "stop \($0 + 1)" } ?? "a stop"
-        return "no route: \(stop) cannot be reached from the one before"
     }
 }
 
@@ -265,6 +243,20 @@ enum RouteText {
     static func number(_ value: Double) -> String {
         let tenths = Int64((value * 10).rounded())
         return "\(tenths / 10).\(abs(tenths % 10))"
+    }
+
+    /// `2.6 km, 3 min 14 s, Driving Time`.
+    static func summary(_ route: FoundRoute, _ mode: NetworkMode.TravelMode) -> String {
+        "\(length(route.length)), \(duration(route.duration)), \(mode.name)"
+    }
+
+    /// Why an answer has no route.
+    static func absence(_ answer: RouteAnswer) -> String {
+        if let stop = answer.stops.firstIndex(where: { $0.status == .notLocated }) {
+            return "stop \(stop + 1) is not near any road of the travel mode"
+        }
+        let stop = answer.unreachedStop.map { "stop \($0 + 1)" } ?? "a stop"
+        return "no route: \(stop) cannot be reached from the one before"
     }
 
     static func line(_ shaping: RouteShaping, _ mode: NetworkMode.TravelMode) -> String {

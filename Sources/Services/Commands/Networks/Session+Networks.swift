@@ -58,3 +58,18 @@ extension Failure {
                 + NearestWord.sentence(for: name, among: known))
     }
 }
+
+/// The network of a request that may leave it out.
+enum NetworkChoice {
+    /// Throws `Failure`: `invalidParameter` where none is stated and the site has none or several.
+    static func name(_ wanted: String?, among known: [String]) throws(Failure) -> String {
+        if let wanted { return wanted }
+        if known.count == 1 { return known[0] }
+        throw Failure(
+            .invalidParameter,
+            known.isEmpty
+                ? "the site has no network; 'cairn network build' makes one"
+                : "the site has the networks " + known.joined(separator: ", ")
+                    + "; --network states one")
+    }
+}
