@@ -4,6 +4,7 @@
 import CairnModel
 import Foundation
 import Geometry
+import Platform
 import RouteDirections
 import Site
 import Synchronization
@@ -231,6 +232,48 @@ import Testing
         #expect(barriers[1].name == "gate" && barriers[0].shape == .point(Coordinate(x: 1, y: 1)))
     }
 
+    @Test(arguments: ["", "https://maps.example.org"])
+    func `stops by URL are those of a query of this site`(_ prefix: String) async throws {
+        site.change {
+            $0.answerToQuery = { _ in
+                """
+                {"geometryType":"esriGeometryPoint","spatialReference":{"wkid":4326},"features":[\
+                {"attributes":{"Name":"First"},"geometry":{"x":1,"y":2}},\
+                {"attributes":{"Name":"Second"},"geometry":{"x":3,"y":4}}]}
+                """
+            }
+        }
+        let url = prefix + "/arcgis/rest/services/City/MapServer/0/query?where=height%3E5&f=html"
+        var request = GatewayRequest(
+            path: Array((Self.server + "/Route/solve").utf8),
+            query: Array(("f=json&stops=" + Parameters.encode(#"{"url":"\#(url)"}"#)).utf8))
+        request.origin = "https://maps.example.org"
+        let body = String(decoding: await service.answer(request).body, as: UTF8.self)
+        let stops = try last.stops
+        #expect(stops.map(\.name) == ["First", "Second"], "\(body)")
+        #expect(stops.map(\.location) == [Coordinate(x: 1, y: 2), Coordinate(x: 3, y: 4)])
+        #expect(site.inner.withLock { $0.queries.last?.clause } == "height>5")
+    }
+
+    @Test func `stops by URL are asked for the caller`() async throws {
+        let ruled = try RuledSite(["anna": [.init(.query, on: "Roads")]])
+        let own = GatewayService(backend: site, access: try ruled.control())
+        var login = GatewayRequest(
+            path: Array("/arcgis/sharing/rest/generateToken".utf8),
+            client: RequestClient(isPrivate: true))
+        (login.form, login.isPost) = (Array("username=anna&password=password&f=json".utf8), true)
+        let token = try #require(JSONTree(await own.answer(login).body)?["token"]?.text)
+        let stops = Parameters.encode(#"{"url":"/arcgis/rest/services/City/MapServer/0/query"}"#)
+        let answer = await own.answer(
+            GatewayRequest(
+                path: Array((Self.server + "/Route/solve").utf8),
+                query: Array("f=json&stops=\(stops)&token=\(token)".utf8),
+                client: RequestClient(isPrivate: true)))
+        let body = String(decoding: answer.body, as: UTF8.self)
+        #expect(body.contains("'stops'") && body.contains("permission"), "\(body)")
+        #expect(site.inner.withLock { $0.queries.isEmpty && $0.roads.isUnasked })
+    }
+
     @Test(arguments: [
         (["stops": "1,2"], "Need at least 2 valid stops."),
         (["stops": "1,2;99,4"], #"Location "Location 2" in "Stops" is unlocated."#),
@@ -243,7 +286,12 @@ import Testing
         ),
         (["stops": "1,2;98,4"], "No solution found."), ([:], "'stops' is missing"),
         (["stops": "1,2;x,4"], "'stops'"), (["stops": "{}"], "Need at least 2"),
-        (["stops": #"{"url":"http://a.example/query"}"#], "'url' are not read"),
+        (["stops": #"{"url":"http://a.example/query"}"#], "a layer of this site"),
+        (["stops": #"{"url":"/arcgis/rest/services/City/MapServer"}"#], "a layer of this site"),
+        (
+            ["stops": #"{"url":"/arcgis/rest/services/Roads/NAServer/Route/solve?stops=1,2"}"#],
+            "a layer of this site"
+        ),
         (["stops": #"{"features":[{"geometry":{"x":1}}]}"#], "feature 1"),
         (
             ["stops": #"[{"geometry":{"x":1,"y":2},"attributes":{"CurbApproach":9}}]"#],

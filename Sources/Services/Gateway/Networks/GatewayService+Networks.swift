@@ -69,6 +69,7 @@ extension GatewayService {
     }
 
     func solve(_ call: Call) async throws(Failure) -> GatewayResponse {
+        let call = try await withPlacesByURL(call)
         let network = try await network(call, of: .route)
         let position = try await position(call, of: network)
         var solve = try SolveFailure.reading { () throws(Failure) in
@@ -83,6 +84,7 @@ extension GatewayService {
     }
 
     func solveClosestFacility(_ call: Call) async throws(Failure) -> GatewayResponse {
+        let call = try await withPlacesByURL(call)
         let network = try await network(call, of: .closestFacility)
         let position = try await position(call, of: network)
         var solve = try SolveFailure.reading { () throws(Failure) in
@@ -100,6 +102,7 @@ extension GatewayService {
     }
 
     func solveServiceArea(_ call: Call) async throws(Failure) -> GatewayResponse {
+        let call = try await withPlacesByURL(call)
         let network = try await network(call, of: .serviceArea)
         let position = try await position(call, of: network)
         var solve = try SolveFailure.reading { () throws(Failure) in
@@ -113,6 +116,7 @@ extension GatewayService {
     }
 
     func solveCostMatrix(_ call: Call) async throws(Failure) -> GatewayResponse {
+        let call = try await withPlacesByURL(call)
         let network = try await network(call, of: .costMatrix)
         let position = try await position(call, of: network)
         var solve = try SolveFailure.reading { () throws(Failure) in

@@ -121,11 +121,6 @@ enum NetworkFeatures {
     private static func features(
         _ json: RelaxedValue, _ limit: Int
     ) throws(Failure) -> [NetworkFeature] {
-        if let url = json["url"], url != .null {
-            throw Failure(
-                .invalidParameter,
-                "locations by 'url' are not read: send them as features")
-        }
         let elements: [RelaxedValue]
         switch json {
         case .array(let all): elements = all

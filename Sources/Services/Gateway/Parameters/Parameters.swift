@@ -65,6 +65,12 @@ struct Parameters: Sendable {
     /// The raw value, including words for nothing; nil when absent.
     func text(_ name: String) -> String? { entry(name)?.value }
 
+    /// Replaces a value, or adds it.
+    mutating func set(_ name: String, to value: String) {
+        entries.removeAll { $0.name.isEqualIgnoringCase(name) }
+        entries.append(Entry(name: name, value: value))
+    }
+
     /// Parameters that must not appear in a page's links.
     static let secrets = ["token", "username", "password", "csrf"]
 

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+internal import EsriForms
+
+extension GatewayService {
+    /// The parameters that name places or barriers.
+    private static let placeParameters = [
+        Known.stops, Known.incidents, Known.facilities, Known.origins, Known.destinations,
+        Known.barriers, Known.polylineBarriers, Known.polygonBarriers,
+    ]
+
+    /// The call with the features that its parameters name by `{"url":"…/query?…"}`: a query of a
+    /// layer of this site, which is asked for the caller.
+    ///
+    /// Throws `Failure` (`invalidParameter`) with the parameter, for another URL and for a query
+    /// that fails.
+    func withPlacesByURL(_ call: Call) async throws(Failure) -> Call {
+        var call = call
+        for parameter in Self.placeParameters
+        where call.route.parameters.contains(where: { $0.name == parameter.name }) {
+            guard let text = call.parameters[parameter], text.contains("\"url\""),
+                case .string(let url)? = try? RelaxedJSON.parse(text)["url"], !url.isEmpty
+            else { continue }
+            do throws(Failure) {
+                call.parameters.set(parameter.name, to: try await features(of: url, for: call))
+            } catch {
+                throw Failure(
+                    .invalidParameter, SolveFailure.title,
+                    details: ["parameter '\(parameter.name)': \(error.message)"] + error.details)
+            }
+        }
+        return call
+    }
+
+    /// The body of a query's answer.
+    private func features(of url: String, for call: Call) async throws(Failure) -> String {
+        let unexpected = Failure(
+            .invalidParameter,
+            "'\(url.prefix(200))': expected a query of a layer of this site, "
+                + "…/MapServer/0/query?…")
+        guard let path = path(of: url, for: call) else { throw unexpected }
+        let parts = path.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        let match = RouteTable.shared.match(Array(parts[0].utf8))
+        guard match.route.label == "mapQuery" else { throw unexpected }
+        let asked = try Parameters(
+            query: parts.count > 1 ? Array(parts[1].utf8) : [], form: [UInt8]())
+        var changes = [(name: "f", value: "json" as String?)]
+        if let token = call.parameters[Known.token] { changes.append(("token", token)) }
+        var request = call.request
+        request.path = Array(parts[0].utf8)
+        request.query = Array(asked.query(setting: changes, keepsSecrets: true).utf8)
+        (request.form, request.isPost, request.wantsPage) = ([], false, false)
+        (request.noneMatch, request.range) = ("", "")
+        let response = await answer(request, match)
+        let text = String(decoding: response.body, as: UTF8.self)
+        guard response.failureCode == nil else {
+            let error = try? RelaxedJSON.parse(text)["error"]
+            guard case .string(let message)? = error?["message"] else { throw unexpected }
+            throw Failure(.invalidParameter, "'\(url.prefix(200))': \(message)")
+        }
+        return text
+    }
+
+    /// The path and query of a URL of this server, with or without its origin; nil for another.
+    private func path(of url: String, for call: Call) -> String? {
+        if url.hasPrefix("/"), !url.hasPrefix("//") { return url }
+        guard let origin = call.request.origin, url.count > origin.count,
+            String(url.prefix(origin.count)).isEqualIgnoringCase(origin)
+        else { return nil }
+        let rest = url.dropFirst(origin.count)
+        return rest.hasPrefix("/") ? String(rest) : nil
+    }
+}
