@@ -111,34 +111,16 @@ public struct ClosestFacilityResult: Sendable {
 }
 
 /// Finds the closest of several facilities by a network analysis service.
-public final class ClosestFacilityTask: LoadableBase, @unchecked Sendable {
-    /// The URL, as `…/NAServer/ClosestFacility`.
-    public let url: URL
-    private let described = Guarded<NetworkDescription?>(nil)
-    private let token = Guarded<(any ArcGISCredential)?>(nil)
-
-    /// A task; nothing is asked before it is loaded.
-    public init(url: URL) { self.url = url }
-
-    /// The credential for its requests; nil for the stored ones.
-    public var credential: (any ArcGISCredential)? {
-        get { token.current }
-        set { token.current = newValue }
-    }
-
-    /// The travel modes that the service names; empty before it is loaded.
-    public var travelModes: [TravelMode] { described.current?.modes ?? [] }
-
-    override func performLoad() async throws {
-        described.current = try await NetworkDescription.ask(url, credential)
-    }
+public final class ClosestFacilityTask: NetworkTask, @unchecked Sendable {
+    /// A task over a layer, `…/NAServer/ClosestFacility`; nothing is asked before it is loaded.
+    public init(url: URL) { super.init(layer: url) }
 
     /// The service's own parameters, without facilities and incidents.
     public func makeDefaultParameters() async throws -> ClosestFacilityParameters {
-        try await load()
+        let layer = try await description()
         var parameters = ClosestFacilityParameters()
-        parameters.travelMode = described.current?.defaultMode
-        if let count = described.current?.json["defaultTargetFacilityCount"]?.number {
+        parameters.travelMode = layer.defaultMode
+        if let count = layer.json["defaultTargetFacilityCount"]?.number {
             parameters.defaultTargetFacilityCount = Int(count)
         }
         return parameters

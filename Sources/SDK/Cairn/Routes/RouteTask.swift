@@ -310,48 +310,24 @@ public struct RouteResult: Sendable {
 }
 
 /// Finds routes by a network analysis service.
-public final class RouteTask: LoadableBase, @unchecked Sendable {
-    private struct Description: Sendable {
-        var modes: [TravelMode] = []
-        var values = RouteParameters.Values()
-    }
+public final class RouteTask: NetworkTask, @unchecked Sendable {
+    /// A task over a layer, `…/NAServer/Route`; nothing is asked before it is loaded.
+    public init(url: URL) { super.init(layer: url) }
 
-    /// The URL, as `…/NAServer/Route`.
-    public let url: URL
-    private let described = Guarded(Description())
-    private let token = Guarded<(any ArcGISCredential)?>(nil)
-
-    /// A task; nothing is asked before it is loaded.
-    public init(url: URL) { self.url = url }
-
-    /// The credential for its requests; nil for the stored ones.
-    public var credential: (any ArcGISCredential)? {
-        get { token.current }
-        set { token.current = newValue }
-    }
-
-    /// The travel modes that the service names; empty before it is loaded.
-    public var travelModes: [TravelMode] { described.current.modes }
-
-    override func performLoad() async throws {
-        let network = try await NetworkDescription.ask(url, credential)
-        let (json, modes) = (network.json, network.modes)
+    /// The service's own parameters, without stops.
+    public func makeDefaultParameters() async throws -> RouteParameters {
+        let layer = try await description()
+        let json = layer.json
         var values = RouteParameters.Values()
         values.returnsDirections = json.member("directionsLanguage") != nil
         values.directionsLanguage = json.text("directionsLanguage") ?? ""
         values.findsBestSequence = json["findBestSequence"]?.flag ?? false
         values.preservesFirstStop = json["preserveFirstStop"]?.flag ?? true
         values.preservesLastStop = json["preserveLastStop"]?.flag ?? true
-        values.travelMode = network.defaultMode
+        values.travelMode = layer.defaultMode
         values.accumulateAttributeNames =
             (json["accumulateAttributeNames"]?.elements ?? []).compactMap(\.text)
-        described.current = Description(modes: modes, values: values)
-    }
-
-    /// The service's own parameters, without stops.
-    public func makeDefaultParameters() async throws -> RouteParameters {
-        try await load()
-        return RouteParameters(described.current.values)
+        return RouteParameters(values)
     }
 
     /// Solves a route; throws ``CairnError`` (`invalidArgument`) for fewer than two stops or stops

@@ -117,35 +117,17 @@ public struct ServiceAreaResult: Sendable {
 }
 
 /// Finds what is reached from facilities by a network analysis service.
-public final class ServiceAreaTask: LoadableBase, @unchecked Sendable {
-    /// The URL, as `…/NAServer/ServiceArea`.
-    public let url: URL
-    private let described = Guarded<NetworkDescription?>(nil)
-    private let token = Guarded<(any ArcGISCredential)?>(nil)
-
-    /// A task; nothing is asked before it is loaded.
-    public init(url: URL) { self.url = url }
-
-    /// The credential for its requests; nil for the stored ones.
-    public var credential: (any ArcGISCredential)? {
-        get { token.current }
-        set { token.current = newValue }
-    }
-
-    /// The travel modes that the service names; empty before it is loaded.
-    public var travelModes: [TravelMode] { described.current?.modes ?? [] }
-
-    override func performLoad() async throws {
-        described.current = try await NetworkDescription.ask(url, credential)
-    }
+public final class ServiceAreaTask: NetworkTask, @unchecked Sendable {
+    /// A task over a layer, `…/NAServer/ServiceArea`; nothing is asked before it is loaded.
+    public init(url: URL) { super.init(layer: url) }
 
     /// The service's own parameters, without facilities.
     public func makeDefaultParameters() async throws -> ServiceAreaParameters {
-        try await load()
+        let layer = try await description()
         var parameters = ServiceAreaParameters()
-        parameters.travelMode = described.current?.defaultMode
+        parameters.travelMode = layer.defaultMode
         parameters.defaultImpedanceCutoffs =
-            (described.current?.json["defaultBreaks"]?.elements ?? []).compactMap(\.number)
+            (layer.json["defaultBreaks"]?.elements ?? []).compactMap(\.number)
         return parameters
     }
 
