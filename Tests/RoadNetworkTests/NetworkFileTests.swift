@@ -79,6 +79,47 @@ struct NetworkFileTests {
         }
     }
 
+    /// Most places lie far beyond the roads, so that the first radii hold nothing.
+    @Test func `far from all roads, and with few roads that count, the nearest are found`() throws {
+        let network = try BuiltNetwork(Grid.draft(side: 6)).network
+        var random = SeededGenerator(seed: 46)
+        for _ in 0..<100 {
+            let point = Coordinate(
+                x: .random(in: -0.05...0.06, using: &random),
+                y: .random(in: -0.05...0.06, using: &random))
+            let divisor = Int.random(in: 1...40, using: &random)
+            let found = try network.nearestEdges(to: point, radius: 20_000, count: 9) {
+                $0 % divisor == 0
+            }
+            let all = (0..<network.edgeCount).filter { $0 % divisor == 0 }.map { edge in
+                (distance(from: point, to: network.shape(of: edge)), edge)
+            }.sorted { $0 < $1 }
+            #expect(found.count == min(9, all.count))
+            for (snap, expected) in zip(found, all) {
+                #expect(abs(snap.distance - expected.0) < 1e-5)
+                #expect(
+                    abs(distance(from: point, to: network.shape(of: snap.edge)) - snap.distance)
+                        < 1e-5)
+            }
+            // One by one they come in the same order.
+            var edges = try network.edges(around: point)
+            var order: [RoadNetwork.Snap] = []
+            while let next = edges.next(within: 20_000, accepts: { $0 % divisor == 0 }) {
+                order.append(next)
+            }
+            #expect(order.count == all.count)
+            #expect(Array(order.prefix(9)) == found)
+            for (one, other) in zip(order, order.dropFirst()) {
+                #expect((one.distance, one.edge) < (other.distance, other.edge))
+            }
+            let nearest = try #require(found.first)
+            let near = try network.nearestEdges(
+                to: point, radius: 20_000, count: 9, within: 25
+            ) { $0 % divisor == 0 }
+            #expect(near == found.filter { $0.distance <= nearest.distance + 25 })
+        }
+    }
+
     private func distance(from point: Coordinate, to line: [Coordinate]) -> Double {
         let meters = 6_371_008.8 * Double.pi / 180
         let east = meters * cos(point.y * .pi / 180)

@@ -67,11 +67,17 @@ extension RouteSearcher {
                 }
             }
         }
+        var endsByEdge: [UInt32: [(column: Int, end: RouteEnd)]] = [:]
+        for (column, ends) in destinations.enumerated() {
+            for end in ends { endsByEdge[end.edge, default: []].append((column, end)) }
+        }
         for (row, starts) in origins.enumerated() {
-            for (column, ends) in destinations.enumerated() {
-                guard let cost = Self.direct(starts, ends, metric)?.cost else { continue }
-                let cell = row * destinations.count + column
-                costs[cell] = min(costs[cell], cost)
+            for start in starts {
+                for (column, end) in endsByEdge[start.edge] ?? [] {
+                    guard let cost = metric.direct(start, end) else { continue }
+                    let cell = row * destinations.count + column
+                    costs[cell] = min(costs[cell], cost)
+                }
             }
         }
         return RouteTable(costs: costs, columnCount: destinations.count)

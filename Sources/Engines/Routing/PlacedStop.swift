@@ -37,44 +37,36 @@ struct TravelledPart: Hashable, Sendable {
     var to: Double
 }
 
+extension RoutePlace {
+    /// The directions of travel that roads must have; nil for all.
+    var headings: RoadNetwork.HeadingRange? {
+        bearing.map {
+            RoadNetwork.HeadingRange(heading: $0, tolerance: bearingTolerance ?? 30)
+        }
+    }
+}
+
 extension RoutableNetwork {
-    /// Most roads near a place that are looked at.
-    private static let candidateLimit = 400
+    /// Most edges that are equally near to a place.
+    private static let candidateLimit = 16
     /// Metres within which roads are equally near.
-    private static let equalDistance = 0.001
+    static let equalDistance = 0.001
     /// Most edges of an enclosed area that are looked at.
     private static let enclosedLimit = 20_000
 
-    /// The nearest road of a place; and where others are asked for, the nearest road of each
-    /// further component, by distance.
+    /// The nearest road of a place, in each direction, with those equally near; nil for none.
     ///
     /// Throws `invalidParameter` for a location outside the world or a radius out of range.
     func candidates(
-        _ place: RoutePlace, _ costs: RouteCosts, _ conditions: RoadConditions,
-        others: Bool = false
-    ) throws(Failure) -> [[RoadNetwork.Snap]] {
-        let heading = place.bearing.map {
-            RoadNetwork.HeadingRange(heading: $0, tolerance: place.bearingTolerance ?? 30)
-        }
-        let snaps = try roads.nearestEdges(
+        _ place: RoutePlace, _ costs: RouteCosts, _ conditions: RoadConditions
+    ) throws(Failure) -> [RoadNetwork.Snap]? {
+        let found = try roads.nearestEdges(
             to: place.location, radius: place.radius ?? RoutePlace.usualRadius,
-            count: others ? Self.candidateLimit : 16, heading: heading
+            count: Self.candidateLimit, within: Self.equalDistance, heading: place.headings
         ) { edge in
             cost(ofEdge: edge, costs, conditions) < RouteWeights.infinity
         }
-        guard let nearest = snaps.first else { return [] }
-        let first = snaps.prefix { $0.distance <= nearest.distance + Self.equalDistance }
-        var found = [Array(first)]
-        guard others else { return found }
-        var seen = Set(first.map { roads.component(of: $0.edge, mode: costs.mode) })
-        for snap in snaps.dropFirst(first.count) {
-            guard seen.insert(roads.component(of: snap.edge, mode: costs.mode)).inserted else {
-                continue
-            }
-            let link = roads.link(of: snap.edge).link
-            found.append(snaps.filter { roads.link(of: $0.edge).link == link })
-        }
-        return found
+        return found.isEmpty ? nil : found
     }
 
     /// Where routes begin and end for a place that was found at a road.

@@ -24,7 +24,7 @@ extension Router {
         var answer = ReachAnswer(context: context, facilities: [])
         for (number, place) in request.facilities.enumerated() {
             if isCancelled() { throw Failure(.cancelled, "the search was cancelled") }
-            let snaps = try network.candidates(place, costs, conditions).first
+            let snaps = try network.candidates(place, costs, conditions)
             answer.facilities.append(located(snaps))
             guard let snaps else {
                 answer.context.messages.append(

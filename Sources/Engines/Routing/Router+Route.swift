@@ -34,7 +34,7 @@ extension Router {
         var answer = RouteAnswer(context: context, stops: [])
         var visits: [Visit] = []
         for (number, place) in request.stops.enumerated() {
-            let snaps = try network.candidates(place, costs, conditions).first
+            let snaps = try network.candidates(place, costs, conditions)
             answer.stops.append(located(snaps))
             if let snaps {
                 visits.append(Visit(number: number, place: place, snaps: snaps))
@@ -141,33 +141,21 @@ extension Router {
     ///
     /// Places on a road are not moved.
     private func moved(_ visits: [Visit]) throws(Failure) -> [Visit]? {
-        var options: [[Int: [RoadNetwork.Snap]]] = []
-        for visit in visits {
-            var byComponent: [Int: [RoadNetwork.Snap]] = [:]
-            let isFixed = visit.snaps[0].distance <= Self.onRoad
-            for snaps in try network.candidates(
-                visit.place, costs, conditions, others: !isFixed)
-            {
-                for snap in snaps {
-                    guard let component = network.roads.component(of: snap.edge, mode: costs.mode)
-                    else { continue }
-                    byComponent[component, default: []].append(snap)
-                }
-            }
-            options.append(byComponent)
+        var places = try visits.map { visit throws(Failure) in
+            try NearbyComponents(
+                visit.place, isFixed: visit.snaps[0].distance <= Self.onRoad, network)
         }
-        var common = Set(options.first?.keys.map { $0 } ?? [])
-        for option in options.dropFirst() { common.formIntersection(option.keys) }
-        let best = common.sorted().min { left, right in
-            let sum = { (component: Int) in
-                options.reduce(0.0) { $0 + ($1[component]?.first?.distance ?? 0) }
+        var best: (component: Int, isCertain: Bool)?
+        for count in NearbyComponents.edgeCounts where best?.isCertain != true {
+            for number in places.indices {
+                places[number].look(at: count, network, costs, conditions)
             }
-            return sum(left) < sum(right)
+            best = NearbyComponents.best(of: places)
         }
         guard let best else { return nil }
-        return zip(visits, options).map { visit, option in
+        return zip(visits, places).map { visit, place in
             var moved = visit
-            moved.snaps = option[best] ?? visit.snaps
+            moved.snaps = place.snaps[best.component] ?? visit.snaps
             return moved
         }
     }

@@ -80,7 +80,7 @@ extension Router {
             costs, conditions, isPresent: false, of: network)
         var placed: [Visit] = []
         for var visit in visits {
-            guard let snaps = try network.candidates(visit.place, costs, conditions).first else {
+            guard let snaps = try network.candidates(visit.place, costs, conditions) else {
                 return .some(nil)
             }
             visit.snaps = snaps

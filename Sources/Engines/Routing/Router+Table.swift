@@ -31,19 +31,19 @@ extension Router {
                     + "\(limit) cells")
         }
         var answer = RouteTableAnswer(context: context, origins: [], destinations: [])
-        let origins = try placed(request.origins, &answer.origins, &answer.context, "Origins")
+        var shelf: [RoutePlace: PlacedStop] = [:]
+        let origins = try placed(
+            request.origins, &answer.origins, &answer.context, "Origins", &shelf)
         let destinations = try placed(
-            request.destinations, &answer.destinations, &answer.context, "Destinations")
+            request.destinations, &answer.destinations, &answer.context, "Destinations", &shelf)
         let table = try network.search { searcher throws(Failure) in
             try searcher.table(
                 from: origins.map { $0?.departures.map(\.end) ?? [] },
                 to: destinations.map { $0?.arrivals.map(\.end) ?? [] }, metric)
         }
-        var values = [Double?](repeating: nil, count: count)
-        for row in 0..<rows {
-            for column in 0..<columns {
-                values[row * columns + column] = table[row, column].map(value)
-            }
+        let units = network.units(costs.minimises)
+        var values = table.costs.map { cost in
+            cost < RouteWeights.infinity ? Double(cost) / units : nil
         }
         try addEnclosed(origins, destinations, &values)
         keepClosest(request, columns, &values)
@@ -106,13 +106,17 @@ extension Router {
         (parts.reduce(0, +) * 1000).rounded() / 1000
     }
 
+    /// The stops of places, nil for those without a road near by; a place that occurs again is on
+    /// the shelf.
     private func placed(
         _ places: [RoutePlace], _ located: inout [LocatedPlace], _ context: inout RouteContext,
-        _ list: String
+        _ list: String, _ shelf: inout [RoutePlace: PlacedStop]
     ) throws(Failure) -> [PlacedStop?] {
         var stops: [PlacedStop?] = []
         for (number, place) in places.enumerated() {
-            let snaps = try network.candidates(place, costs, conditions).first
+            let known = shelf[place]
+            var snaps = known?.snaps
+            if snaps == nil { snaps = try network.candidates(place, costs, conditions) }
             located.append(self.located(snaps))
             guard let snaps else {
                 stops.append(nil)
@@ -122,7 +126,10 @@ extension Router {
                         "Location \"\(name(of: place, number))\" in \"\(list)\" is unlocated."))
                 continue
             }
-            stops.append(network.placed(place, snaps, number: number, costs, conditions))
+            let stop =
+                known ?? network.placed(place, snaps, number: number, costs, conditions)
+            shelf[place] = stop
+            stops.append(stop)
         }
         return stops
     }

@@ -126,12 +126,9 @@ public struct Router: Sendable {
             throw Failure(.invalidParameter, "\(request.count) roads: expected 1 to 100")
         }
         let place = request.place
-        let heading = place.bearing.map {
-            RoadNetwork.HeadingRange(heading: $0, tolerance: place.bearingTolerance ?? 30)
-        }
         let snaps = try network.roads.nearestEdges(
             to: place.location, radius: place.radius ?? RoutePlace.usualRadius,
-            count: 2 * request.count, heading: heading
+            count: 2 * request.count, heading: place.headings
         ) { network.cost(ofEdge: $0, costs, conditions) < RouteWeights.infinity }
         var links: Set<Int> = []
         let roads = snaps.filter { links.insert(network.roads.link(of: $0.edge).link).inserted }
