@@ -175,6 +175,99 @@ import Testing
             answer.isStale = flag()
             return answer
         }
+        mutating func routeContext() throws -> RouteContext {
+            RouteContext(
+                network: text(),
+                file: try #require(
+                    ContentID(rawValue: String(repeating: String(number(1..<10)), count: 64))),
+                sequence: Int64(number(0..<1 << 40)), isStale: flag(), mode: text(),
+                travelMode: NetworkMode.TravelMode(
+                    name: text(), minimises: flag() ? .time : .distance,
+                    timeAttribute: maybe { $0.text() },
+                    timeUnit: maybe { $0.flag() ? .seconds : .minutes },
+                    distanceAttribute: maybe { $0.text() },
+                    distanceUnit: maybe { [.meters, .kilometers, .miles][$0.number(0..<3)] }),
+                messages: many(3) {
+                    let codes = RouteMessage.Code.allCases
+                    return RouteMessage(codes[$0.number(0..<codes.count)], $0.text())
+                })
+        }
+        mutating func place() -> LocatedPlace {
+            let statuses: [LocatedPlace.Status] = [.ok, .notLocated, .notReached, .moved]
+            var place = LocatedPlace(status: statuses[number(0..<4)])
+            place.position = maybe { $0.coordinate() }
+            place.distance = maybe { $0.real() }
+            place.street = text()
+            place.edge = maybe {
+                RoadEdge(
+                    way: Int64($0.number(-9..<1 << 40)), segment: UInt32($0.number(0..<1 << 32)),
+                    isBackward: $0.flag())
+            }
+            place.fraction = maybe { $0.real() }
+            place.side = maybe { $0.flag() ? .left : .right }
+            place.order = maybe { $0.number(0..<1_000) }
+            return place
+        }
+        mutating func leg() -> FoundRoute.Leg {
+            var leg = FoundRoute.Leg(length: real(), duration: real())
+            leg.summary = maybe { $0.text() }
+            return leg
+        }
+        mutating func step() -> FoundRoute.Step {
+            let first = number(0..<9)
+            var step = FoundRoute.Step(
+                type: text(), leg: number(0..<9), points: first...first + number(0..<9),
+                text: text())
+            step.modifier = maybe { $0.text() }
+            step.exit = maybe { $0.number(1..<9) }
+            (step.bearingBefore, step.bearingAfter) = (real(), real())
+            (step.length, step.duration) = (real(), real())
+            (step.name, step.ref) = (text(), text())
+            (step.destinations, step.rotaryName) = (text(), text())
+            (step.isFerry, step.isLeftHand) = (flag(), flag())
+            return step
+        }
+        mutating func line() -> FoundRoute.Line {
+            let first = number(0..<9)
+            return FoundRoute.Line(
+                text: text(), type: text(), leg: number(0..<9), length: real(), duration: real(),
+                points: first...first + number(0..<9),
+                names: many(3) { FoundRoute.Line.Name(text: $0.text(), type: $0.text()) })
+        }
+        mutating func route() -> FoundRoute {
+            var route = FoundRoute(length: real(), duration: real(), legs: many(3) { $0.leg() })
+            route.shape = maybe { $0.text() }
+            route.lines = maybe { maker in maker.many(3) { $0.line() } }
+            route.steps = maybe { maker in maker.many(3) { $0.step() } }
+            route.language = maybe { $0.text() }
+            return route
+        }
+        mutating func shaping() -> RouteShaping {
+            var shaping = RouteShaping(effect: flag() ? .closed : .delay(real()))
+            shaping.change = maybe { Int64($0.number(0..<1 << 40)) }
+            shaping.barrier = maybe { $0.number(0..<9) }
+            shaping.reason = maybe { $0.text() }
+            shaping.costWithout = maybe { $0.real() }
+            return shaping
+        }
+        mutating func routeAnswer() throws -> RouteAnswer {
+            var answer = RouteAnswer(context: try routeContext(), stops: many(4) { $0.place() })
+            answer.routes = many(3) { $0.route() }
+            answer.unreachedStop = maybe { $0.number(0..<9) }
+            answer.shapedBy = maybe { maker in maker.many(3) { $0.shaping() } }
+            return answer
+        }
+        mutating func tableAnswer() throws -> RouteTableAnswer {
+            var answer = RouteTableAnswer(
+                context: try routeContext(), origins: many(3) { $0.place() },
+                destinations: many(3) { $0.place() })
+            answer.durations = maybe { maker in maker.many(9) { $0.maybe { $0.real() } } }
+            answer.lengths = maybe { maker in maker.many(9) { $0.maybe { $0.real() } } }
+            return answer
+        }
+        mutating func nearestAnswer() throws -> NearestRoadsAnswer {
+            NearestRoadsAnswer(context: try routeContext(), roads: many(4) { $0.place() })
+        }
         mutating func reverseAnswer() -> ReverseGeocodeAnswer {
             var answer = ReverseGeocodeAnswer(candidate: maybe { $0.candidate() })
             answer.isStale = flag()
@@ -206,6 +299,39 @@ import Testing
             #expect(try FixedLayout.suggestAnswer(FixedLayout.encode(suggested)) == suggested)
             let reversed = maker.reverseAnswer()
             #expect(try FixedLayout.reverseAnswer(FixedLayout.encode(reversed)) == reversed)
+            let routes = try maker.routeAnswer()
+            #expect(try FixedLayout.routeAnswer(FixedLayout.encode(routes)) == routes)
+            let table = try maker.tableAnswer()
+            #expect(try FixedLayout.routeTableAnswer(FixedLayout.encode(table)) == table)
+            let nearest = try maker.nearestAnswer()
+            #expect(try FixedLayout.nearestRoadsAnswer(FixedLayout.encode(nearest)) == nearest)
+        }
+    }
+
+    /// A part that the layout leaves out would be the same in both, were it absent.
+    @Test func `no part of a route is left out of the values that are tried`() throws {
+        var maker = Maker(random: SeededGenerator(seed: 0xF17E))
+        var missing: Set<String> = ["unseen"]
+        for count in 0..<400 where !missing.isEmpty {
+            var absent: Set<String> = []
+            for value in [try maker.routeAnswer(), try maker.tableAnswer()] as [any Sendable] {
+                Self.collectAbsent(value, "", &absent)
+            }
+            missing = count == 0 ? absent : missing.intersection(absent)
+        }
+        #expect(missing == [])
+    }
+
+    /// The paths of parts that are nil or empty.
+    private static func collectAbsent(_ value: Any, _ path: String, _ absent: inout Set<String>) {
+        let mirror = Mirror(reflecting: value)
+        if mirror.displayStyle == .optional || mirror.displayStyle == .collection,
+            mirror.children.isEmpty
+        {
+            absent.insert(path)
+        }
+        for child in mirror.children {
+            collectAbsent(child.value, path + "." + (child.label ?? ""), &absent)
         }
     }
 
@@ -213,7 +339,7 @@ import Testing
     @Test(arguments: [
         "identify-request.2", "identify-request-seen.2", "identify-answer.2", "geocode-answer.2",
         "suggest-answer.2",
-        "reverse-answer.2",
+        "reverse-answer.2", "route-answer.2", "route-table-answer.2", "nearest-roads-answer.2",
     ])
     func `the fixed layout is that of the golden bytes`(_ name: String) throws {
         let file = Self.folder.appending(path: name + ".hex")
@@ -223,6 +349,8 @@ import Testing
         let found = try maker.geocodeAnswer()
         let suggested = maker.suggestAnswer()
         let reversed = maker.reverseAnswer()
+        let (routes, table) = (try maker.routeAnswer(), try maker.tableAnswer())
+        let nearest = try maker.nearestAnswer()
         let bytes =
             switch name.split(separator: ".").first {
             case "identify-request": FixedLayout.encode(request)
@@ -230,6 +358,9 @@ import Testing
             case "identify-answer": FixedLayout.encode(answer)
             case "geocode-answer": FixedLayout.encode(found)
             case "suggest-answer": FixedLayout.encode(suggested)
+            case "route-answer": FixedLayout.encode(routes)
+            case "route-table-answer": FixedLayout.encode(table)
+            case "nearest-roads-answer": FixedLayout.encode(nearest)
             default: FixedLayout.encode(reversed)
             }
         let text = Self.hexadecimal(bytes)
@@ -276,6 +407,13 @@ import Testing
         for count in 0..<found.count {
             #expect(throws: Failure.self) { try FixedLayout.geocodeAnswer(found.prefix(count)) }
         }
+        let routes = FixedLayout.encode(try maker.routeAnswer())
+        for count in 0..<routes.count {
+            #expect(throws: Failure.self) { try FixedLayout.routeAnswer(routes.prefix(count)) }
+        }
+        #expect(throws: Failure.self) { try FixedLayout.routeAnswer(routes + [0]) }
+        #expect(throws: Failure.self) { try FixedLayout.routeTableAnswer(routes) }
+        #expect(throws: Failure.self) { try FixedLayout.nearestRoadsAnswer(routes) }
         #expect(throws: Failure.self) { try FixedLayout.geocodeAnswer(found + [0]) }
         #expect(throws: Failure.self) { try FixedLayout.suggestAnswer(found) }
         #expect(throws: Failure.self) { try FixedLayout.identifyRequest(request + [0]) }

@@ -222,8 +222,9 @@ extension Operation where Request == RouteRequest, Answer == RouteAnswer {
     /// Finds routes over stops.
     public static var route: Self {
         Self(
-            "route", at: .pool(.router), request: .json, answer: .json, timeout: .seconds(15),
-            recordedForm: 4)
+            "route", at: .pool(.router), request: .json,
+            answer: .fixed(encode: FixedLayout.encode, decode: FixedLayout.routeAnswer),
+            timeout: .seconds(15), recordedForm: 4)
     }
 }
 
@@ -231,8 +232,9 @@ extension Operation where Request == RouteTableRequest, Answer == RouteTableAnsw
     /// Finds the costs between many places.
     public static var routeTable: Self {
         Self(
-            "routeTable", at: .pool(.router), request: .json, answer: .json, effort: .long,
-            timeout: .seconds(30), recordedForm: 4)
+            "routeTable", at: .pool(.router), request: .json,
+            answer: .fixed(encode: FixedLayout.encode, decode: FixedLayout.routeTableAnswer),
+            effort: .long, timeout: .seconds(30), recordedForm: 4)
     }
 }
 
@@ -250,7 +252,9 @@ extension Operation where Request == NearestRoadsRequest, Answer == NearestRoads
     public static var nearestRoads: Self {
         Self(
             "nearestRoads", at: .pool(.router), request: .json,
-            requestBound: OperationPlace.shortBound, answer: .json, recordedForm: 4)
+            requestBound: OperationPlace.shortBound,
+            answer: .fixed(encode: FixedLayout.encode, decode: FixedLayout.nearestRoadsAnswer),
+            recordedForm: 4)
     }
 }
 

@@ -65,6 +65,30 @@ public enum FixedLayout {
         try decode(bytes, kind: 5, .corrupt, "a reverse geocode answer")
     }
 
+    /// The bytes of a router's answer.
+    public static func encode(_ answer: RouteAnswer) -> Data { encode(answer, kind: 7) }
+
+    /// The bytes of a router's answer.
+    public static func encode(_ answer: RouteTableAnswer) -> Data { encode(answer, kind: 8) }
+
+    /// The bytes of a router's answer.
+    public static func encode(_ answer: NearestRoadsAnswer) -> Data { encode(answer, kind: 9) }
+
+    /// Reads an answer of a router; throws as ``identifyAnswer(_:)``.
+    public static func routeAnswer(_ bytes: Data) throws(Failure) -> RouteAnswer {
+        try decode(bytes, kind: 7, .corrupt, "a route answer")
+    }
+
+    /// Reads an answer of a router; throws as ``identifyAnswer(_:)``.
+    public static func routeTableAnswer(_ bytes: Data) throws(Failure) -> RouteTableAnswer {
+        try decode(bytes, kind: 8, .corrupt, "a table of routes")
+    }
+
+    /// Reads an answer of a router; throws as ``identifyAnswer(_:)``.
+    public static func nearestRoadsAnswer(_ bytes: Data) throws(Failure) -> NearestRoadsAnswer {
+        try decode(bytes, kind: 9, .corrupt, "the nearest roads")
+    }
+
     private static func encode(_ value: some WireValue, kind: UInt8) -> Data {
         var wire = WireOutput()
         wire.put(version)

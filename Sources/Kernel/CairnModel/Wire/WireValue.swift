@@ -102,6 +102,17 @@ extension WireValue where Self: RawRepresentable, RawValue == String {
     }
 }
 
+extension WireValue where Self: RawRepresentable, RawValue == Int {
+    func write(to wire: inout WireOutput) { wire.put(rawValue) }
+
+    init(from wire: inout WireInput) throws(WireFault) {
+        guard let value = Self(rawValue: try wire.get()) else {
+            throw .meaningless("\(Self.self)")
+        }
+        self = value
+    }
+}
+
 extension UInt8: WireValue {
     func write(to wire: inout WireOutput) { wire.bytes.append(self) }
     init(from wire: inout WireInput) throws(WireFault) {
