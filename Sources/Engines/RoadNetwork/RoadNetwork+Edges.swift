@@ -156,9 +156,22 @@ extension RoadNetwork {
         }
     }
 
+    /// A number that edges with the same names and kind share, for caches of what is read of them.
+    public func traitsNumber(of edge: Int) -> Int { number(.linkTraits, link(of: edge).link) }
+
     /// Whether two edges have the same names and kind, without reading them.
     public func haveEqualTraits(_ edge: Int, _ other: Int) -> Bool {
-        number(.linkTraits, link(of: edge).link) == number(.linkTraits, link(of: other).link)
+        traitsNumber(of: edge) == traitsNumber(of: other)
+    }
+
+    /// The name of an edge's road, else its number; empty for none.
+    public func street(of edge: Int) -> String {
+        let traits = traitsNumber(of: edge)
+        return mapped.withBytes { bytes in
+            let at = file.offset(.traits, traits)
+            let name = file.text(Int(bytes.uint32(at: at + 8)), bytes)
+            return name.isEmpty ? file.text(Int(bytes.uint32(at: at + 12)), bytes) : name
+        }
     }
 
     /// The flags of an edge's road.

@@ -67,6 +67,7 @@ extension Router {
         var (length, duration) = (RunningSum(), RunningSum())
         var found = FoundRoute(length: 0, duration: 0, legs: [])
         var traversed: [[TraversedEdge]] = []
+        var described = DescribedRoads(network.roads, network.roads.modes[costs.mode].kind)
         for (number, parts) in legs.enumerated() {
             var leg = FoundRoute.Leg(length: 0, duration: 0)
             var edges: [TraversedEdge] = []
@@ -77,7 +78,9 @@ extension Router {
                 legDuration += took
                 if request.directions != nil {
                     let next = place + 1 < parts.count ? parts[place + 1] : nil
-                    edges.append(traversedEdge(part, before: next, length: own, duration: took))
+                    edges.append(
+                        traversedEdge(
+                            part, before: next, length: own, duration: took, &described))
                 }
             }
             leg.length = Double(legLength) / 1000

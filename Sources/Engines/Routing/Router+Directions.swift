@@ -15,32 +15,31 @@ extension Router {
     ///   - next: The part after it on the same leg.
     ///   - length: Millimetres.
     ///   - duration: Milliseconds.
+    ///   - described: What was read of the roads so far.
     func traversedEdge(
-        _ part: MeasuredPart, before next: MeasuredPart?, length: Int64, duration: Int64
+        _ part: MeasuredPart, before next: MeasuredPart?, length: Int64, duration: Int64,
+        _ described: inout DescribedRoads
     ) -> TraversedEdge {
-        let roads = network.roads
-        let traits = roads.traits(of: part.edge)
-        let (roadClass, kinds) = Self.kinds(traits, network.roads.modes[costs.mode].kind)
-        var edge = TraversedEdge(
-            shape: shape(of: part), length: length, duration: duration, name: traits.name,
-            ref: traits.ref, roadClass: roadClass, traits: kinds)
-        edge.signs = RoadSigns(
-            destinations: Self.list(traits.destination), refs: Self.list(traits.destinationRef))
-        if let next { edge.branches = branches(part, next) }
-        return edge
+        let road = described.road(of: part.edge)
+        return TraversedEdge(
+            shape: shape(of: part), length: length, duration: duration, name: road.name,
+            ref: road.ref, roadClass: road.roadClass, traits: road.kinds, signs: road.signs,
+            branches: next.map { branches(part, $0, &described) } ?? [])
     }
 
     /// The other edges that leave the junction between two parts.
-    private func branches(_ part: MeasuredPart, _ next: MeasuredPart) -> [Branch] {
+    private func branches(
+        _ part: MeasuredPart, _ next: MeasuredPart, _ described: inout DescribedRoads
+    ) -> [Branch] {
         let roads = network.roads
         let back = roads.opposite(of: part.edge)
         return roads.edges(leaving: roads.head(of: part.edge)).compactMap { edge in
             guard edge != next.edge, edge != back else { return nil }
-            let traits = roads.traits(of: edge)
-            let (roadClass, kinds) = Self.kinds(traits, roads.modes[costs.mode].kind)
+            let road = described.road(of: edge)
             return Branch(
-                bearing: roads.bearings(of: edge).start, roadClass: roadClass, traits: kinds,
-                name: traits.name, isUsable: isUsable(from: part.part.arc, onto: edge))
+                bearing: roads.bearings(of: edge).start, roadClass: road.roadClass,
+                traits: road.kinds, name: road.name,
+                isUsable: isUsable(from: part.part.arc, onto: edge))
         }
     }
 
@@ -52,39 +51,6 @@ extension Router {
                 && network.cost(ofTurn: $0, from: Int(arc), costs, conditions)
                     < RouteWeights.infinity
         }
-    }
-
-    private static func list(_ text: String) -> [String] {
-        text.split(separator: ";").map { piece in
-            String(piece.drop { $0 == " " })
-        }
-    }
-
-    private static let classes: [String: RoadClass] = [
-        "motorway": .motorway, "trunk": .trunk, "primary": .primary, "secondary": .secondary,
-        "tertiary": .tertiary, "unclassified": .unclassified, "road": .unclassified,
-        "residential": .residential, "living_street": .livingStreet, "service": .service,
-        "track": .track, "cycleway": .cycleway, "footway": .footway, "pedestrian": .footway,
-        "steps": .footway, "path": .path, "bridleway": .path,
-    ]
-
-    private static func kinds(
-        _ traits: RoadNetwork.Traits, _ mode: NetworkMode.Kind
-    ) -> (RoadClass, RoadTraits) {
-        var name = traits.roadClass
-        var kinds: RoadTraits = []
-        if name.hasSuffix("_link") {
-            name.removeLast(5)
-            kinds.insert(.link)
-        }
-        let pairs: [(RoadFlags, RoadTraits)] = [
-            (.roundabout, .roundabout), (.ramp, .link), (.ferry, .ferry), (.toll, .toll),
-            (.tunnel, .tunnel), (.steps, .stairs), (.leftHandTraffic, .leftHand),
-        ]
-        for (flag, kind) in pairs where traits.flags.contains(flag) { kinds.insert(kind) }
-        let roadClass = classes[name] ?? .unclassified
-        if mode == .bicycle, roadClass == .footway { kinds.insert(.pushed) }
-        return (roadClass, kinds)
     }
 
     /// Adds instructions and the shape to a route.

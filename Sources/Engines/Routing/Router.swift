@@ -107,8 +107,7 @@ public struct Router: Sendable {
         var place = LocatedPlace(status: status)
         place.position = snap.position
         place.distance = snap.distance
-        let traits = network.roads.traits(of: snap.edge)
-        place.street = traits.name.isEmpty ? traits.ref : traits.name
+        place.street = network.roads.street(of: snap.edge)
         place.edge = network.roads.name(of: snap.edge)
         let length = Double(network.roads.length(of: snap.edge))
         place.fraction = length > 0 ? Double(snap.offset) / length : 0
