@@ -151,6 +151,9 @@ enum SQLiteSchema {
     static func prepare(_ connection: Connection) throws(Failure) {
         let path = connection.path
         do throws(SQLiteError) {
+            // After a crash whichever process opens the file first recovers it, under a lock: a
+            // backup or a command that reads it may be before its writer.
+            try connection.execute("PRAGMA busy_timeout = \(openingMilliseconds)")
             let isEmpty = try connection.integer("SELECT count(*) FROM sqlite_schema") == 0
             let found = isEmpty ? 0 : try check(connection)
             try connection.execute(isEmpty ? "PRAGMA page_size = 8192" : "")
@@ -161,12 +164,15 @@ enum SQLiteSchema {
                     reason: "the file system does not support a write-ahead log")
             }
             try connection.execute(writerSettings)
-            guard found < version else { return }
-            try make(connection, from: found)
+            if found < version { try make(connection, from: found) }
+            try connection.execute("PRAGMA busy_timeout = 0")
         } catch {
             throw opening(path, error)
         }
     }
+
+    /// How long opening waits for another process that recovers the file.
+    private static let openingMilliseconds = 10_000
 
     /// Begins a new incarnation of a copied log, in which every earlier writer is fenced.
     static func beginIncarnation(_ connection: Connection) throws(SQLiteError) {
