@@ -92,6 +92,15 @@ extension JSONTree {
             "levels=3&format=MBTILES&tileFormat=jpg&layers=0", .pictures,
             ["format": "mbtiles", "tileFormat": "jpg", "layers": "0"]
         ),
+        (
+            "levels=3&tileFormat=jpg&optimizeTilesForSize=true&compressionQuality=40", .pictures,
+            ["tileFormat": "jpg", "quality": "40"]
+        ),
+        (
+            "levels=3&tileFormat=jpg&optimizeTilesForSize=true&compressionQuality=100", .pictures,
+            ["quality": "85"]
+        ),
+        ("levels=3&tileFormat=jpg&optimizeTilesForSize=true", .pictures, ["quality": "75"]),
         ("levels=3&format=pmtiles&tileSize=512", .vectors, ["format": "pmtiles"]),
         ("levels=3&storageFormatType=tpkx&tileSize=256", .pictures, ["format": "tpkx"]),
         // Rounded as clients round, and a range from the smaller scale to the greater.
@@ -211,6 +220,7 @@ extension JSONTree {
         ("levels=1&tileFormat=gif", .pictures, "'tileFormat'"),
         ("levels=1&tileSize=512", .pictures, "'tileSize' is '512': expected 256"),
         ("levels=1&compressionQuality=101", .pictures, "'compressionQuality'"),
+        ("levels=1&optimizeTilesForSize=true", .pictures, "'optimizeTilesForSize'"),
         ("levels=1&tilePackage=maybe", .pictures, "'tilePackage'"),
         ("levels=1&createItem=true", .vectors, "'createItem' is 'true'"),
         ("levels=1&createItem=on", .vectors, "'createItem' is 'on'"),

@@ -215,14 +215,93 @@ import VectorTiles
                 "layer 'layer 0': 1 features have no place in EPSG:3857 or are damaged, and are in "
                     + "no tile: 7"
             ])
+        #expect(
+            try exporter.run(.exportTiles, ["levels": "0-1"]).warnings == [
+                "layer 'layer 0': 1 features have a position without a place in EPSG:3857, and "
+                    + "are not or not wholly drawn: 7",
+                "layer 'layer 0': 1 features have a position without a place in EPSG:3857, and "
+                    + "are not or not wholly drawn: 7",
+            ])
         let nowhere = SpatialReference(wkid: 99_999)
         try history.map.add(
             .graphics(GraphicsSource(spatialReference: nowhere)),
             LayerProperties(
                 extent: nil, spatialReference: nowhere, geometryType: .point, fields: [],
                 featureCount: 0), as: 2)
+        // Without graphics it is in no tile.
+        _ = try exporter.run(.exportVectorTiles, ["levels": "0-1"])
+        try history.map.append(
+            GraphicAdded(
+                layer: 2,
+                graphic: Graphic(
+                    id: 1, shape: .point(Coordinate(x: 0, y: 0)), attributes: Attributes([]),
+                    zIndex: 0)))
         #expect {
             try exporter.run(.exportVectorTiles, ["levels": "0-1"])
         } throws: { ($0 as? Failure)?.message.hasPrefix("layer 2 'layer 2': ") == true }
+    }
+
+    @Test func `graphics are a layer for each kind, and one of the layer's name where it is alone`()
+        throws
+    {
+        let source = GraphicsSource(spatialReference: .wgs84)
+        try history.map.add(
+            .graphics(source),
+            LayerProperties(
+                extent: nil, spatialReference: .wgs84, geometryType: nil, fields: [],
+                featureCount: 0), as: 2)
+        func add(_ id: Int64, _ shape: Shape, _ note: String) throws {
+            try history.map.append(
+                GraphicAdded(
+                    layer: 2,
+                    graphic: Graphic(
+                        id: id, shape: shape,
+                        attributes: Attributes([.init(name: "note", value: .string(note))]),
+                        zIndex: 0)))
+        }
+        func notes() throws -> [String: [String]] {
+            let (package, _, _) = try export(
+                .exportVectorTiles, ["levels": "0-1", "layers": "2"])
+            let whole = try #require(TileAddress(level: 0, row: 0, column: 0))
+            let tile = try VectorTileReader().read(try #require(try tiles(package)[whole]))
+            let named = package.metadata.vectorLayers.map(\.id)
+            #expect(named == tile.layers.map(\.name))
+            return Dictionary(
+                uniqueKeysWithValues: tile.layers.map { layer in
+                    (
+                        layer.name,
+                        layer.features.flatMap(\.attributes).map { "\($0.name)=\($0.value)" }
+                    )
+                })
+        }
+        let (a, b) = (Coordinate(x: 10, y: 10), Coordinate(x: 30, y: 20))
+        try add(1, .point(a), "here")
+        #expect(Set(try notes().keys) == ["layer 2"])
+        try add(2, .multipoint([a, b]), "twice")
+        #expect(Set(try notes().keys) == ["layer 2"])
+        try add(3, .polyline(paths: [[a, b]]), "way")
+        let corner = Coordinate(x: 30, y: 10)
+        try add(4, .polygon(rings: [[a, b, corner, a]]), "area")
+        let found = try notes()
+        #expect(Set(found.keys) == ["layer 2 areas", "layer 2 lines", "layer 2 points"])
+        #expect(found["layer 2 points"]?.count == 2 && found["layer 2 lines"]?.count == 1)
+        // The service has the same.
+        let tile = try #require(TileAddress(level: 1, row: 0, column: 1))
+        let names = try VectorTileReader().read(try vectorTile(tile)).layers.map(\.name)
+        #expect(names.suffix(3) == ["layer 2 areas", "layer 2 lines", "layer 2 points"])
+    }
+
+    @Test func `a lower quality of jpg makes a smaller package, and png has none`() throws {
+        let usual = try export(.exportTiles, ["levels": "0-1", "tileFormat": "jpg"]).blob
+        let low = try export(
+            .exportTiles, ["levels": "0-1", "tileFormat": "jpg", "quality": "20"]
+        ).blob
+        #expect(low.byteCount < usual.byteCount)
+        for (format, quality) in [("png", "20"), ("jpg", "0"), ("jpg", "101"), ("jpg", "x")] {
+            #expect {
+                try export(
+                    .exportTiles, ["levels": "0", "tileFormat": format, "quality": quality])
+            } throws: { ($0 as? Failure)?.message.contains("'quality'") == true }
+        }
     }
 }

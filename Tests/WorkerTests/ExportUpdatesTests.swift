@@ -69,6 +69,10 @@ import TilePackages
 
         mutating func shape(_ layer: Int) -> Shape {
             let place = place()
+            if layer == ExportUpdatesTests.sketch, Int.random(in: 0..<3, using: &random) == 0 {
+                let middle = Coordinate(x: place.x / 2, y: place.y / 2)
+                return .polyline(paths: [[place, middle]])
+            }
             guard layer == 0 else { return .point(place) }
             let (width, height) = (
                 Double.random(in: 0.01...30, using: &random),

@@ -37,6 +37,11 @@ extension QueryEngine {
         of layer: LayerDescription, in map: MapDescription, _ area: Envelope, _ left: inout Int,
         _ isCancelled: @escaping () -> Bool
     ) throws(Failure) -> VectorTileLayer {
+        // Of graphics a layer of tiles has those of one kind alone.
+        var map = map
+        if layer.graphics != nil, let index = map.layers.firstIndex(where: { $0.id == layer.id }) {
+            map.layers[index] = layer
+        }
         var request = QueryRequest(map: map.name, layer: layer.id)
         request.spatialFilter = QuerySpatialFilter(
             geometry: .envelope(area.meetingWorld), spatialReference: .webMercator,

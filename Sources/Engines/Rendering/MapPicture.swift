@@ -12,9 +12,6 @@ public import Identify
 /// The same request on the same map gives the same picture, with the same version of Cairo.
 /// Thread-safe.
 public enum MapPicture {
-    /// Quality of JPEG, 1…100.
-    private static let quality = 85
-
     /// Draws the picture of a map, or, where the request has no format, only its head.
     ///
     /// `isStale` is passed on. A map without a spatial reference is blank. Throws what
@@ -47,21 +44,25 @@ public enum MapPicture {
         let canvas = try Failure.drawing { () throws(CairoError) in
             try Canvas(width: request.width, height: request.height, format, request.isTransparent)
         }
+        var unplaceable: [LayerID: Set<Int64>] = [:]
         if !isBlank {
-            head.missing = try draw(request, frame, map, engine, canvas, remotes, isCancelled)
-                .nonEmpty
+            head.missing = try draw(
+                request, frame, map, engine, canvas, remotes, isCancelled, &unplaceable
+            )
+            .nonEmpty
         }
         // Encoding cannot be interrupted.
         if isCancelled() {
             throw Failure(.cancelled, "the request was cancelled or timed out")
         }
         guard let division = request.division else {
-            let bytes = try encode(canvas, format, atMost: ExportRequest.byteBound)
-            return ExportedPicture(head: head, bytes: Data(bytes))
+            let bytes = try encode(
+                canvas, format, request.quality, atMost: ExportRequest.byteBound)
+            return ExportedPicture(head: head, bytes: Data(bytes), unplaceable)
         }
         let pieces = try cut(canvas, division, request, format)
         head.pieceByteCounts = pieces.map(\.count)
-        return ExportedPicture(head: head, bytes: Data(pieces.joined()))
+        return ExportedPicture(head: head, bytes: Data(pieces.joined()), unplaceable)
     }
 
     /// Cuts the picture into tiles, row by row.
@@ -76,7 +77,7 @@ public enum MapPicture {
                 try Canvas(width: width, height: height, format, request.isTransparent)
             }
             piece.paint(canvas, x: -(number % division) * width, y: -(number / division) * height)
-            let bytes = try encode(piece, format, atMost: left)
+            let bytes = try encode(piece, format, request.quality, atMost: left)
             left -= bytes.count
             pieces.append(bytes)
         }
@@ -86,7 +87,8 @@ public enum MapPicture {
     private static func draw(
         _ request: ExportRequest, _ frame: PictureFrame, _ map: PreparedMap,
         _ engine: IdentifyEngine, _ canvas: Canvas,
-        _ remotes: IdentifyEngine.RemotePictureProvider?, _ isCancelled: @escaping () -> Bool
+        _ remotes: IdentifyEngine.RemotePictureProvider?, _ isCancelled: @escaping () -> Bool,
+        _ unplaceable: inout [LayerID: Set<Int64>]
     ) throws(Failure) -> [LayerFailure] {
         var painter = LayerPainter(
             canvas, PixelFrame(frame, width: request.width, height: request.height),
@@ -94,7 +96,8 @@ public enum MapPicture {
         var labels = LabelPainter(canvas, dpi: request.dpi)
         let missing = try engine.forEachDrawnFeature(
             of: request, in: map, frame: frame, remotes: remotes, isCancelled: isCancelled,
-            wish: wish(request, frame)
+            wish: wish(request, frame),
+            unplaceable: { unplaceable[$0, default: []].insert($1) }
         ) { layer throws(Failure) in
             let style = LayerStyle(layer, scale: frame.scale)
             painter.beginLayer(style, reach: reach(of: style, dpi: request.dpi))
@@ -132,7 +135,7 @@ public enum MapPicture {
     }
 
     private static func encode(
-        _ canvas: Canvas, _ format: PictureFormat, atMost byteLimit: Int
+        _ canvas: Canvas, _ format: PictureFormat, _ quality: Int?, atMost byteLimit: Int
     ) throws(Failure) -> [UInt8] {
         let bytes: [UInt8]?
         switch format {
@@ -142,7 +145,8 @@ public enum MapPicture {
             }
         case .jpg:
             let pixels = try Failure.drawing { () throws(CairoError) in try canvas.rgb() }
-            let jpeg = try jpeg(pixels, canvas)
+            let jpeg = try jpeg(
+                pixels, canvas, min(max(quality ?? ExportRequest.standardQuality, 1), 100))
             bytes = jpeg.count > byteLimit ? nil : jpeg
         }
         guard let bytes else {
@@ -155,7 +159,9 @@ public enum MapPicture {
         return bytes
     }
 
-    private static func jpeg(_ pixels: [UInt8], _ canvas: Canvas) throws(Failure) -> [UInt8] {
+    private static func jpeg(
+        _ pixels: [UInt8], _ canvas: Canvas, _ quality: Int
+    ) throws(Failure) -> [UInt8] {
         do throws(GDALError) {
             return try JPEGEncoder.encode(
                 rgb: pixels, width: canvas.width, height: canvas.height, quality: quality)
@@ -173,6 +179,13 @@ extension Canvas {
         let isClear = isTransparent && format != .jpg
         try self.init(width: width, height: height, hasAlpha: isClear)
         if !isClear { paint(PaintColor(red: 1, green: 1, blue: 1)) }
+    }
+}
+
+extension ExportedPicture {
+    fileprivate init(head: Head, bytes: Data, _ unplaceable: [LayerID: Set<Int64>]) {
+        self.init(head: head, bytes: bytes)
+        self.unplaceable = unplaceable
     }
 }
 

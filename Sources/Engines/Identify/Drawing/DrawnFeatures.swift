@@ -80,7 +80,9 @@ extension IdentifyEngine {
     ///
     /// Calls `layer` with each, and then `feature` with those of its features that pass the
     /// request's filters and are visible in the frame, in the order of the dataset or of drawing;
-    /// far from the frame, shapes may be cut. For the layer of a raster `raster` is called instead,
+    /// far from the frame, shapes may be cut. Before it, `unplaceable` is called with the object id
+    /// of one of the site's own layers that has a position without a place in the frame's
+    /// reference. For the layer of a raster `raster` is called instead,
     /// with red, green, blue and alpha of each pixel of the frame, unless it does not overlap the
     /// frame.
     ///
@@ -97,6 +99,7 @@ extension IdentifyEngine {
         of request: ExportRequest, in map: PreparedMap, frame: PictureFrame,
         remotes: RemotePictureProvider? = nil, isCancelled: @escaping () -> Bool,
         wish: (LayerDescription) -> DrawnWish,
+        unplaceable: (LayerID, Int64) -> Void = { _, _ in },
         layer: (LayerDescription) throws(Failure) -> Void,
         raster: ([UInt8]) throws(Failure) -> Void,
         feature: (DrawnFeature) throws(Failure) -> Void
@@ -148,7 +151,7 @@ extension IdentifyEngine {
                 try drawing.draw(
                     each, frame.extent.expanded(by: wish.reach).widened,
                     DrawnDetails(wish, each.fields),
-                    &state, &left, feature)
+                    &state, &left, { unplaceable(each.id, $0) }, feature)
             } catch {
                 guard error.isOfLayer else { throw error }
                 missing.append(
@@ -244,7 +247,7 @@ struct Drawing {
 
     func draw(
         _ layer: PreparedLayer, _ envelope: Envelope, _ details: DrawnDetails,
-        _ state: inout EngineState, _ left: inout Int,
+        _ state: inout EngineState, _ left: inout Int, _ unplaceable: (Int64) -> Void,
         _ body: (DrawnFeature) throws(Failure) -> Void
     ) throws(Failure) {
         switch layer.description.kind.source {
@@ -259,9 +262,10 @@ struct Drawing {
                 from: dataset.properties.spatialReference, toFrame)
             let (edited, _) = try state.edited(
                 dataset, description, in: run.map.description.name)
-            try drawFeatures(of: dataset, edited, filter, details, window, &left, body)
-            if let overlay = edited.overlay {
-                try drawFeatures(of: overlay, edited, filter, details, window, &left, body)
+            for part in [dataset, edited.overlay] {
+                guard let part else { continue }
+                try drawFeatures(
+                    of: part, edited, filter, details, window, &left, unplaceable, body)
             }
         case .graphics(let source):
             let toFrame = try state.transforms.transform(
@@ -272,7 +276,7 @@ struct Drawing {
             let filter = try run.graphicsFilter(layer)
             try drawGraphics(
                 filter.map { filter in graphics.filter(filter.selects) } ?? graphics, details,
-                window, &left, body)
+                window, &left, unplaceable, body)
         case .raster, .wms, .mapService, .featureService, .tiles, nil: return
         }
     }
@@ -311,7 +315,7 @@ struct Drawing {
     private func drawFeatures(
         of dataset: Dataset, _ edited: EditedDataset, _ filter: FeatureFilter,
         _ details: DrawnDetails, _ window: DrawnWindow, _ left: inout Int,
-        _ body: (DrawnFeature) throws(Failure) -> Void
+        _ unplaceable: (Int64) -> Void, _ body: (DrawnFeature) throws(Failure) -> Void
     ) throws(Failure) {
         var number = 0
         do {
@@ -331,7 +335,9 @@ struct Drawing {
                 }
                 let values =
                     details.isEmpty ? [] : try dataset.attributes(of: feature).entries.map(\.value)
-                try body(details.feature(window.drawn(shape)) { values[$0] })
+                let (drawn, isWhole) = window.drawn(shape)
+                if !isWhole { unplaceable(Int64(feature.objectID)) }
+                try body(details.feature(drawn) { values[$0] })
             }
         } catch let failure as Failure {
             throw failure
@@ -342,15 +348,17 @@ struct Drawing {
 
     private func drawGraphics(
         _ graphics: [Graphic], _ details: DrawnDetails, _ window: DrawnWindow,
-        _ left: inout Int, _ body: (DrawnFeature) throws(Failure) -> Void
+        _ left: inout Int, _ unplaceable: (Int64) -> Void,
+        _ body: (DrawnFeature) throws(Failure) -> Void
     ) throws(Failure) {
         let ordered = graphics.sorted { ($0.zIndex, $0.id) < ($1.zIndex, $1.id) }
         for (number, graphic) in ordered.enumerated() {
             if number.isMultiple(of: 64) { try Failure.stop(if: run.isCancelled) }
             guard graphic.shape.envelope.intersects(window.bounds) else { continue }
             try take(graphic.shape.coordinateCount, &left)
-            let shape = window.drawn(DrawnShape(graphic.shape))
-            try body(details.feature(shape, of: graphic.attributes))
+            let (drawn, isWhole) = window.drawn(DrawnShape(graphic.shape))
+            if !isWhole { unplaceable(graphic.id) }
+            try body(details.feature(drawn, of: graphic.attributes))
         }
     }
 

@@ -79,41 +79,56 @@ struct DrawnWindow {
     }
 
     /// The shape in the picture's spatial reference, without invisible parts and those that cannot
-    /// be projected.
-    func drawn(_ shape: DrawnShape) -> DrawnShape {
-        guard let toFrame else { return shape }
+    /// be projected, and whether every visible position has a place there.
+    func drawn(_ shape: DrawnShape) -> (shape: DrawnShape, isWhole: Bool) {
+        guard let toFrame else { return (shape, shape.isFinite) }
+        var isWhole = true
+        func project(_ places: [Coordinate]) -> [Coordinate]? {
+            var result: [Coordinate] = []
+            result.reserveCapacity(places.count)
+            for place in places {
+                guard let there = try? toFrame.forward(place) else {
+                    isWhole = false
+                    return nil
+                }
+                if !(there.x.isFinite && there.y.isFinite) { isWhole = false }
+                result.append(there)
+            }
+            return result.isEmpty ? nil : result
+        }
+        let drawn: DrawnShape
         switch shape {
         case .positions(let places):
-            return .positions(
-                places.filter { !cuts || bounds.contains($0) }.compactMap {
-                    try? toFrame.forward($0)
-                })
+            drawn = .positions(
+                places.filter { !cuts || bounds.contains($0) }.compactMap { project([$0])?.first })
         case .paths(let paths):
             let pieces = cuts ? paths.flatMap { bounds.clip(path: $0) } : paths
-            return .paths(pieces.compactMap { Self.project($0, toFrame) })
+            drawn = .paths(pieces.compactMap(project))
         case .areas(let parts):
-            return .areas(
+            drawn = .areas(
                 parts.map { rings in
                     rings.compactMap { ring in
-                        cuts
-                            ? Self.project(
-                                bounds.dividing(ring: bounds.clip(ring: ring), by: 64), toFrame)
-                            : Self.project(ring, toFrame)
+                        project(
+                            cuts
+                                ? bounds.dividing(ring: bounds.clip(ring: ring), by: 64)
+                                : ring)
                     }
                 })
         }
+        return (drawn, isWhole)
     }
+}
 
-    /// Nil for a shape that cannot be projected, or is empty.
-    private static func project(
-        _ places: [Coordinate], _ transform: CoordinateTransform
-    ) -> [Coordinate]? {
-        var result: [Coordinate] = []
-        result.reserveCapacity(places.count)
-        for place in places {
-            guard let there = try? transform.forward(place) else { return nil }
-            result.append(there)
+extension DrawnShape {
+    /// Whether every ordinate is a number.
+    fileprivate var isFinite: Bool {
+        func isFinite(_ places: [Coordinate]) -> Bool {
+            places.allSatisfy { $0.x.isFinite && $0.y.isFinite }
         }
-        return result.isEmpty ? nil : result
+        return switch self {
+        case .positions(let places): isFinite(places)
+        case .paths(let paths): paths.allSatisfy(isFinite)
+        case .areas(let parts): parts.allSatisfy { $0.allSatisfy(isFinite) }
+        }
     }
 }

@@ -101,8 +101,15 @@ extension IdentifyEngine {
         var found = ChangedFeatures(
             new, toMap, isRectilinear: source.spatialReference.isOfWebMaps)
         let (columns, columnsBefore) = (new.asQueried.properties, old.asQueried.properties)
+        // A layer of tiles has the columns of its own kind of geometry.
+        let parts = [old, new].map { layer in
+            Dictionary(
+                layer.tileParts.map { ($0.name, $0.properties?.fields) },
+                uniquingKeysWith: { first, _ in first })
+        }
         guard columns?.fields == columnsBefore?.fields,
-            columns?.geometryType == columnsBefore?.geometryType
+            columns?.geometryType == columnsBefore?.geometryType,
+            parts[0].allSatisfy({ name, fields in parts[1][name].map { $0 == fields } ?? true })
         else {
             found.wholeReason = "the graphics of layer \(new.id) '\(new.name)' have other columns"
             return found

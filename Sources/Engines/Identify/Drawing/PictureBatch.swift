@@ -125,7 +125,7 @@ extension Drawing {
             guard let shape = feature.shape else { continue }
             guard found.filter.exclusion(of: feature.attributes) == nil else { continue }
             let values = feature.attributes.entries
-            let drawn = found.window.drawn(DrawnShape(shape))
+            let drawn = found.window.drawn(DrawnShape(shape)).shape
             try body(details.feature(drawn) { values[$0].value })
         }
     }

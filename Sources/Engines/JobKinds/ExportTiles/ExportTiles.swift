@@ -30,7 +30,11 @@ public enum ExportTiles: JobKindDefinition {
             [
                 .text(
                     "tileFormat", "The form of the pictures; png is transparent.",
-                    PictureFormat.png.rawValue, of: ["png", "jpg"])
+                    PictureFormat.png.rawValue, of: ["png", "jpg"]),
+                .whole(
+                    "quality",
+                    "Of jpg, 1 to 100; that of the map service, "
+                        + "\(ExportRequest.standardQuality), unless set."),
             ]), reads: [.map(parameter: "map", moments: ["at", "since"])], inputNamesBlobs: false)
 
     /// Blocks of 16 tiles that a chunk draws.
@@ -51,25 +55,29 @@ public enum ExportTiles: JobKindDefinition {
     private static let outline = JobOperation.maps("outline") { try outline($0, $1) }
     private static let draw = JobOperation.maps("draw") { try draw($0, $1) }
     private static let package = JobOperation.files("package") { context in
-        let (settings, format) = try settings(context)
-        return try TileExport.package(context, settings, format == .png ? .png : .jpg)
+        let (settings, form) = try settings(context)
+        return try TileExport.package(context, settings, form.format == .png ? .png : .jpg)
     }
 
     static func settings(
         _ texts: ParameterTexts, submitted: Int64
-    ) throws(Failure) -> (TileExportSettings, PictureFormat) {
+    ) throws(Failure) -> (TileExportSettings, PictureForm) {
         guard let format = texts["tileFormat"].flatMap({ PictureFormat(rawValue: $0.lowercased()) })
         else { throw ParameterTexts.fault("tileFormat", "png or jpg") }
+        let quality = try texts.whole("quality")
+        if let quality, format != .jpg || !(1...100 ~= quality) {
+            throw ParameterTexts.fault("quality", "1 to 100, with tileFormat=jpg")
+        }
         return (
             try TileExportSettings(
                 texts, formats: formats, rootScale: PictureBlock.rootScale, submitted: submitted),
-            format
+            PictureForm(format: format, quality: quality)
         )
     }
 
     private static func settings(
         _ context: ChunkContext
-    ) throws(Failure) -> (TileExportSettings, PictureFormat) {
+    ) throws(Failure) -> (TileExportSettings, PictureForm) {
         try settings(
             ParameterTexts(context.assignment.parameters, of: description),
             submitted: context.assignment.submission())
@@ -107,23 +115,24 @@ public enum ExportTiles: JobKindDefinition {
         _ context: ChunkContext, _ maps: any JobMaps
     ) throws -> ChunkOutcome {
         let run = try context.input(TileRun.self)
-        let (settings, format) = try settings(context)
+        let (settings, form) = try settings(context)
         let blocks = try run.blocks()
         guard let wanted = settings.selection.rectangle(at: run.level) else {
             throw Failure(.corrupt, "the run at level \(run.level) is outside the area")
         }
-        let drawing = TileDrawing(settings, format, run.level, at: run.position, maps, context)
+        let drawing = TileDrawing(settings, form, run.level, at: run.position, maps, context)
         let earlier = try run.since.map { since in
-            try EarlierTiles(settings, format, run.level, since, run.position, maps, context)
+            try EarlierTiles(settings, form, run.level, since, run.position, maps, context)
         }
         var done = 0
+        var lost = LostFeatures()
         let blob = try context.blobs.put(mediaType: MediaType.bytes.rawValue) { write in
-            let blank = format == .png ? try drawing.blank() : nil
+            let blank = form.format == .png ? try drawing.blank() : nil
             for block in blocks {
                 try context.checkCancelled()
                 let part = wanted.part(inBlock: block.row, block.column, of: PictureBlock.count)
                 let tiles = part?.tiles(at: run.level).filter(settings.selection.contains) ?? []
-                let drawn = try drawing.pictures(of: tiles).map { tile, bytes in
+                let drawn = try drawing.pictures(of: tiles, &lost).map { tile, bytes in
                     (tile, bytes == blank ? [] : bytes)
                 }
                 guard let earlier else {
@@ -143,7 +152,8 @@ public enum ExportTiles: JobKindDefinition {
                 context.report(Double(done) / Double(blocks.count))
             }
         }
-        return ChunkOutcome(blob: blob)
+        let messages = try lost.messages(of: maps.map(named: settings.map, at: run.position))
+        return ChunkOutcome(blob: blob, messages: messages)
     }
 }
 
@@ -153,17 +163,18 @@ private struct EarlierTiles {
     private let drawing: TileDrawing?
 
     init(
-        _ settings: TileExportSettings, _ format: PictureFormat, _ level: Int, _ since: Int64,
+        _ settings: TileExportSettings, _ form: PictureForm, _ level: Int, _ since: Int64,
         _ position: Int64, _ maps: any JobMaps, _ context: ChunkContext
     ) throws {
         let states = try [since, position].map { try maps.map(named: settings.map, at: $0) }
         let hasRemote = states.contains { TileExport.remote(in: $0) != nil }
         drawing =
-            hasRemote ? nil : TileDrawing(settings, format, level, at: since, maps, context)
+            hasRemote ? nil : TileDrawing(settings, form, level, at: since, maps, context)
     }
 
     /// The pictures in the order of the tiles, empty for a blank one; nil where they are not known.
     func pictures(of tiles: [TileAddress], _ blank: [UInt8]?) throws -> [[UInt8]]? {
-        try drawing?.pictures(of: tiles).map { $0.1 == blank ? [] : $0.1 }
+        var lost = LostFeatures()
+        return try drawing?.pictures(of: tiles, &lost).map { $0.1 == blank ? [] : $0.1 }
     }
 }

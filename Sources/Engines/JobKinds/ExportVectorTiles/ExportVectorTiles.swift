@@ -164,47 +164,6 @@ public enum ExportVectorTiles: JobKindDefinition {
     }
 }
 
-/// Features that are not in the tiles that they touch, by layer.
-private struct LostFeatures {
-    private var layers: [String: (vanished: Int, dropped: Int)] = [:]
-    /// Object ids of features without a place.
-    private var unplaceable: [String: Set<UInt64>] = [:]
-    /// Object ids that a message lists.
-    private static let listedCount = 10
-
-    mutating func add(_ contents: [VectorTiles.VectorTileLayer]) {
-        for layer in contents where !layer.unplaceableIDs.isEmpty {
-            unplaceable[layer.name, default: []].formUnion(layer.unplaceableIDs)
-        }
-    }
-
-    mutating func add(_ report: VectorTileReport) {
-        for layer in report.layers where layer.vanished + layer.dropped > 0 {
-            let known = layers[layer.name] ?? (0, 0)
-            layers[layer.name] = (known.vanished + layer.vanished, known.dropped + layer.dropped)
-        }
-    }
-
-    /// Those dropped for the size of their tiles; features smaller than a step of the grid are as
-    /// every tile of that level shows them.
-    var messages: [JobMessage] {
-        layers.sorted { $0.key < $1.key }.filter { $0.value.dropped > 0 }.map { name, count in
-            JobMessage(
-                .warning,
-                "layer '\(name)': \(count.dropped) features were dropped from tiles that would "
-                    + "be too large")
-        }
-            + unplaceable.sorted { $0.key < $1.key }.map { name, ids in
-                let listed = ids.sorted().prefix(Self.listedCount).map(String.init)
-                return JobMessage(
-                    .warning,
-                    "layer '\(name)': \(ids.count) features have no place in EPSG:3857 or are "
-                        + "damaged, and are in no tile: "
-                        + listed.joined(separator: ", ") + (ids.count > listed.count ? ", …" : ""))
-            }
-    }
-}
-
 extension TileExport.PackageLayer {
     /// A layer inside the levels of the package.
     fileprivate init(_ tiles: TileLayer, _ levels: [Int]) {

@@ -31,6 +31,10 @@ public struct ExportRequest: PastRequest, Hashable, Sendable, Codable {
     public var mapScale: Double?
     /// The format of the picture; nil for the description of the picture alone.
     public var format: PictureFormat?
+    /// Quality of JPEG, 1…100; nil for ``standardQuality``.
+    public var quality: Int?
+    /// The quality of JPEG unless one is asked for.
+    public static let standardQuality = 85
     /// Whether the background is transparent; else white.
     ///
     /// JPEG has no transparency.

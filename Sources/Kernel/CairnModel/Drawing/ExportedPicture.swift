@@ -53,6 +53,12 @@ public struct ExportedPicture: Hashable, Sendable {
     /// The picture, encoded, or several one after the other; empty where none was drawn.
     public var bytes: Data
 
+    /// Features of the site's own layers with a position that has no place in the picture's
+    /// reference, which are not on it, or not wholly: object ids by layer.
+    ///
+    /// Known where it was drawn; not in ``wireForm()``.
+    public var unplaceable: [LayerID: Set<Int64>] = [:]
+
     /// Joins the two.
     public init(head: Head, bytes: Data) {
         self.head = head

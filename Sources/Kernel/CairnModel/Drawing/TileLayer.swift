@@ -27,7 +27,8 @@ extension MapDescription {
     /// The layers of the map's vector tiles, in drawing order, bottom first.
     ///
     /// Those that `wanted` selects and that are loaded, may be queried, and have features on this
-    /// site: datasets and graphics. Each is in the levels in which it is shown at some scale.
+    /// site: datasets and graphics, which are one layer for each kind of geometry, see
+    /// ``LayerDescription/tileParts``. Each is in the levels in which it is shown at some scale.
     public func tileLayers(_ wanted: DrawnLayers = DrawnLayers()) -> [TileLayer] {
         let byID = Dictionary(layers.map { ($0.id, $0) }) { first, _ in first }
         var named = Set(wanted.ids)
@@ -35,8 +36,9 @@ extension MapDescription {
         for layer in layers where layer.parent.map(named.contains) ?? false {
             named.insert(layer.id)
         }
-        return layers.compactMap { layer in
-            guard layer.hasTileFeatures else { return nil }
+        return layers.flatMap { layer -> [TileLayer] in
+            let parts = layer.tileParts.filter(\.hasTileFeatures)
+            guard !parts.isEmpty else { return [] }
             var ancestry = [layer]
             while let parent = ancestry.last?.parent.flatMap({ byID[$0] }),
                 ancestry.count <= layers.count
@@ -53,9 +55,9 @@ extension MapDescription {
                 case .exclude: isVisible && !isNamed
                 }
             guard isWanted, let levels = Self.levels(of: ancestry.map(\.scaleRange)) else {
-                return nil
+                return []
             }
-            return TileLayer(layer: layer, levels: levels)
+            return parts.map { TileLayer(layer: $0, levels: levels) }
         }
     }
 

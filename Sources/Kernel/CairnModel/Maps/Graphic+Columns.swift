@@ -22,6 +22,25 @@ extension LayerDescription {
         return layer
     }
 
+    /// The layers as which tiles have its features: itself; for graphics one for each of areas,
+    /// lines and points that there are, with its columns, and, where there are several, with its
+    /// kind behind its name.
+    public var tileParts: [LayerDescription] {
+        guard let graphics, kind.source?.isGraphics == true else { return [self] }
+        let kinds: [(name: String, types: Set<GeometryType>)] = [
+            ("areas", [.polygon]), ("lines", [.polyline]), ("points", [.point, .multipoint]),
+        ]
+        var parts = kinds.compactMap { kind -> LayerDescription? in
+            var part = self
+            part.graphics = graphics.filter { kind.types.contains($0.shape.geometryType) }
+            guard part.graphics?.isEmpty == false else { return nil }
+            part.name += " " + kind.name
+            return part.asQueried
+        }
+        if parts.count == 1 { parts[0].name = name }
+        return parts
+    }
+
     private static func columns(of graphics: [Graphic]) -> [FieldDescription] {
         // By name in lower case; no type while all values are null.
         var found: [String: (name: String, type: FieldType?)] = [:]

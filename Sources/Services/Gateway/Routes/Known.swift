@@ -302,9 +302,10 @@ enum Known {
         "tileFormat", ["png", "jpg"], default: "png", "form of the pictures; not Esri's")
     static let exportedLayers = Parameter.text(
         "layers", default: "what is visible", "layer ids with commas; not Esri's")
-    static let optimizeTilesForSize = Parameter.flag("optimizeTilesForSize", "changes nothing")
+    static let optimizeTilesForSize = Parameter.flag(
+        "optimizeTilesForSize", "with tileFormat=jpg pictures of compressionQuality")
     static let compressionQuality = Parameter.number(
-        "compressionQuality", default: "75", "0 to 100; changes nothing")
+        "compressionQuality", default: "75", "0 to 100; counts with optimizeTilesForSize")
     static let exportedTileSize: Parameter<Int?> = .whole(
         "tileSize", "pixels of a tile: 256, of vector tiles 512; others are refused")
     static let createItem = Parameter.flag("createItem", "false: true is refused")

@@ -56,6 +56,7 @@ struct TileOrder {
         if face == .pictures {
             texts["tileFormat"] = try Self.choice(
                 Known.pictureFormat, of: "tileFormat", parameters, face)
+            texts["quality"] = try Self.quality(parameters, face, texts["tileFormat"])
         }
         self.texts = texts
     }
@@ -73,12 +74,7 @@ struct TileOrder {
             throw Parameters.unexpected(
                 Known.tilePackage.name, text, "true: tiles in folders are not written")
         }
-        _ = try parameters.flag(Known.optimizeTilesForSize)
-        if let quality = try parameters.number(Known.compressionQuality), !(0...100 ~= quality) {
-            throw Parameters.unexpected(
-                Known.compressionQuality.name, parameters[Known.compressionQuality] ?? "",
-                "0 to 100")
-        }
+        if face == .vectors { _ = try quality(parameters, face, nil) }
         if let side = try parameters.integer(Known.exportedTileSize), side != face.side {
             throw Parameters.unexpected(
                 Known.exportedTileSize.name, "\(side)", "\(face.side), the side of the tiles")
@@ -89,6 +85,28 @@ struct TileOrder {
             throw Parameters.unexpected(
                 Known.createItem.name, text, "false: packages are not items of the portal")
         }
+    }
+
+    /// The quality of JPEG, which counts with `optimizeTilesForSize` alone: clients state one that
+    /// they do not ask for.
+    ///
+    /// It is never better than what is served. Vector tiles pass over both.
+    private static func quality(
+        _ parameters: Parameters, _ face: TileFace, _ tileFormat: String?
+    ) throws(Failure) -> String? {
+        let quality = try parameters.number(Known.compressionQuality) ?? 75
+        guard 0...100 ~= quality else {
+            throw Parameters.unexpected(
+                Known.compressionQuality.name, parameters[Known.compressionQuality] ?? "",
+                "0 to 100")
+        }
+        guard try parameters.flag(Known.optimizeTilesForSize) else { return nil }
+        guard face == .vectors || tileFormat == "jpg" else {
+            throw Parameters.unexpected(
+                Known.optimizeTilesForSize.name, parameters[Known.optimizeTilesForSize] ?? "",
+                "false, or tileFormat=jpg: PNG is compressed without loss")
+        }
+        return "\(min(max(Int(quality), 1), ExportRequest.standardQuality))"
     }
 
     /// The format of the package; `storageFormatType` is of pictures alone.
