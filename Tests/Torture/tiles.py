@@ -120,7 +120,7 @@ class Storm:
                 break
             # Two chunks are planned before the others are known.
             if killed < kills and done >= max(0, moments[killed] * (self.chunks or 1) - 1):
-                self.kill_one()
+                self.kill_one(job)
                 killed += 1
             self.restart_what_is_due()
             if self.fleet.faults:
@@ -145,8 +145,29 @@ class Storm:
         return {"sha256": digest, "bytes": size, "chunks": done, "seconds": round(seconds, 1), "killed": killed,
                 "started": found["job.chunk.leased"], "released": found.get("job.chunk.released", 0)}
 
-    def kill_one(self):
-        slots = [slot for slot in self.fleet.slots if slot.is_running]
+    def spared(self, job):
+        """The processes that have a chunk of which two have died: the third death ends a job, as it should."""
+        log = sqlite3.connect(f"file:{self.site}/log/events.sqlite?mode=ro", uri=True, timeout=60)
+        try:
+            rows = log.execute(
+                "SELECT type, data FROM event JOIN stream ON stream.number = event.stream WHERE name = ? AND type IN "
+                "('job.chunk.leased', 'job.chunk.lost') ORDER BY position",
+                (f"job-{uuid.UUID(job.removeprefix('j'))}",)).fetchall()
+        finally:
+            log.close()
+        lost, holders = {}, {}
+        for kind, data in rows:
+            event = json.loads(data)
+            chunk = event["attempt"]["chunk"]
+            if kind == "job.chunk.lost":
+                lost[chunk] = lost.get(chunk, 0) + 1
+            else:
+                holders[chunk] = event["processID"]
+        return {holders[chunk] for chunk, count in lost.items() if count > 1}
+
+    def kill_one(self, job):
+        spared = self.spared(job)
+        slots = [slot for slot in self.fleet.slots if slot.is_running and slot.process.pid not in spared]
         kinds = sorted({slot.kind for slot in slots})
         if not kinds:
             return
