@@ -448,7 +448,7 @@ let testTargets: [Target] = [
     tests(
         "CairnClientTests",
         [
-            "CairnClient", "CairnModel", "MapState", "Bus",
+            "CairnClient", "CairnModel", "Geometry", "MapState", "Bus",
             "TestKit",
         ]),
     tests(

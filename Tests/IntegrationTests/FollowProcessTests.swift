@@ -32,11 +32,14 @@ import Testing
             try? FileManager.default.removeItem(atPath: path)
         }
 
-        var sequences: [Int] {
+        var sequences: [Int] { objects.compactMap { $0["sequence"] as? Int } }
+
+        /// The whole lines of its output, each an object in JSON.
+        var objects: [[String: Any]] {
             let text = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
             return text.split(separator: "\n").compactMap { line in
                 let object = try? JSONSerialization.jsonObject(with: Data(line.utf8))
-                return (object as? [String: Any])?["sequence"] as? Int
+                return object as? [String: Any]
             }
         }
     }
@@ -108,6 +111,39 @@ import Testing
         let refused = try await site.run(
             "job submit BatchIdentify --input \(path) --param map=Nothing --watch")
         #expect(refused.status == 1 && refused.errors.contains("Nothing"), "\(refused.errors)")
+        #expect(try await site.run("down").status == 0)
+    }
+
+    @Test func `a route is followed by the command line while roads are closed and opened`()
+        async throws
+    {
+        guard Programs.areBuilt() else { return }
+        let site = try SmallSite()
+        defer { site.remove() }
+        let town = URL(filePath: #filePath).deletingLastPathComponent()
+            .appending(path: "../../deploy/sample/town.osm").standardized.path()
+        _ = try await outcome("network build Town \(town)", site)
+        _ = try await run("up --detach --port \(try Loopback.freePort())", site)
+        let route = try Staying(
+            "route 13.0001,51.0002 13.0061,51.0089 --brief --follow --json", site)
+        func lengths(_ count: Int) async throws -> [Double] {
+            try await waitUntil("\(count) routes", within: .seconds(60)) {
+                route.objects.count >= count
+            }
+            return try route.objects.map { answer in
+                let routes = try #require(answer["routes"] as? [[String: Any]])
+                return try #require(routes.first?["length"] as? Double)
+            }
+        }
+        let first = try #require(try await lengths(1).first)
+
+        _ = try await run("road close Town --way 1016 --json", site)
+        let closed = try await run("road close Town --at 13.0030,51.0045 --json", site)
+        let number = try #require(closed.first?["number"] as? Int)
+        let detour = try #require(try await lengths(2).last)
+        #expect(detour > first + 100)
+        _ = try await run("road undo Town \(number) --json", site)
+        #expect(try await lengths(3) == [first, detour, first])
         #expect(try await site.run("down").status == 0)
     }
 }

@@ -109,12 +109,25 @@ public final class NetworkFollower: Sendable {
                     "the networks are known up to sequence number \(state.sequence); "
                         + "\(minSequence) was not reached in time")
             }
-            try await wait(for: minSequence, until: deadline)
+            try await wait(for: minSequence, until: deadline, asksLog: true)
         }
     }
 
+    /// A state later than `known` as soon as there is one, or the latest after the timeout; throws
+    /// `Failure`: `busy`, or the fault of the fold.
+    ///
+    /// Sends no request to the log.
+    public func snapshot(
+        beyond known: NetworksState, timeout: Duration
+    ) async throws(Failure) -> NetworksState {
+        try await wait(for: known.sequence + 1, until: .now + timeout, asksLog: false)
+        let (state, fault) = inner.withLock { ($0.state, $0.fault) }
+        if let fault { throw fault }
+        return state
+    }
+
     private func wait(
-        for minSequence: Int64, until deadline: ContinuousClock.Instant
+        for minSequence: Int64, until deadline: ContinuousClock.Instant, asksLog: Bool
     ) async throws(Failure) {
         let isFull: Bool = await withCheckedContinuation { continuation in
             let (number, isFull): (UInt64?, Bool) = inner.withLock { inner in
@@ -127,7 +140,7 @@ public final class NetworkFollower: Sendable {
                 return (inner.nextWaiter, false)
             }
             guard let number else { return continuation.resume(returning: isFull) }
-            feed.withLock { $0 }?.askForHead()
+            if asksLog { feed.withLock { $0 }?.askForHead() }
             Task { [weak self] in
                 try? await Task.sleep(until: deadline, clock: .continuous)
                 self?.inner.withLock { $0.waiters.removeValue(forKey: number) }?.body()

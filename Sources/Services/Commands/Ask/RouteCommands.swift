@@ -109,7 +109,7 @@ struct RouteCommand: ReadingCommand {
             Stops are 'longitude,latitude', WGS 84. JSON: one line, the answer: context (network, \
             file, sequence, travelMode, messages), stops, routes (length in metres, duration in \
             seconds, legs, shape as an encoded polyline of seven decimals, lines), unreachedStop \
-            and shapedBy.
+            and shapedBy; with --follow one such line for each best route.
             """)
 
     @OptionGroup var common: CommonOptions
@@ -123,13 +123,60 @@ struct RouteCommand: ReadingCommand {
     var bestOrder = false
     @Flag(help: "With --best-order: return to the first stop.") var returning = false
     @Flag(help: "Say which changes of roads and barriers shaped the route.") var explain = false
+    @Flag(help: "Stay, and print the route again whenever the best one has changed.")
+    var follow = false
+    @Option(
+        help: "With --follow: when to stop, in seconds; never otherwise.",
+        transform: Reading.timeLimit)
+    var timeout: Duration?
 
     func validate() throws {
         guard stops.count >= 2 else { throw ValidationError("Give two stops or more.") }
         guard 0...5 ~= alternatives else { throw ValidationError("--alternatives takes 0 to 5.") }
+        guard !follow || options.at == nil && alternatives == 0 else {
+            throw ValidationError(
+                "--follow shows the best route of the present: no --at, no --alternatives.")
+        }
+        guard follow || timeout == nil else {
+            throw ValidationError("--timeout goes with --follow.")
+        }
     }
 
     func perform(_ session: Session) async throws {
+        let (request, state) = try await question(session)
+        if follow { return try await followRoute(request, session) }
+        let answer: RouteAnswer
+        if let router = try session.router(request.terms, in: state) {
+            answer = try router.route(request)
+        } else {
+            answer = try await session.client().ask(.route, request)
+        }
+        try Self.show(answer, session)
+    }
+
+    private func followRoute(_ request: RouteRequest, _ session: Session) async throws {
+        let client = try session.client()
+        let follower = try NetworkFollower(
+            following: client.bus, log: try LogReader(bus: client.bus))
+        defer { follower.stop() }
+        let head = try await LogReader(client).head().head
+        _ = try await follower.snapshot(minSequence: head)
+        let route = try LiveRoute(client, following: follower, request)
+        try await Session.until(timeout) {
+            for try await answer in route {
+                // What cannot be reached now may be reached later.
+                if session.output.isJSON || !answer.routes.isEmpty {
+                    try Self.show(answer, session)
+                } else {
+                    try session.output.line(Self.reason(answer))
+                }
+            }
+        }
+    }
+
+    private func question(
+        _ session: Session
+    ) async throws -> (request: RouteRequest, state: NetworksState) {
         let places = try UsageFailure.reading { () throws(Failure) in
             var places: [RoutePlace] = []
             for text in stops {
@@ -145,12 +192,10 @@ struct RouteCommand: ReadingCommand {
             request.order = RouteRequest.StopOrder(keepsLast: !returning, returns: returning)
         }
         if explain { request.explain = true }
-        let answer: RouteAnswer
-        if let router = try session.router(terms, in: state) {
-            answer = try router.route(request)
-        } else {
-            answer = try await session.client().ask(.route, request)
-        }
+        return (request, state)
+    }
+
+    private static func show(_ answer: RouteAnswer, _ session: Session) throws {
         try session.note(answer.context)
         if session.output.isJSON { return try session.output.record(answer) }
         guard !answer.routes.isEmpty else {
