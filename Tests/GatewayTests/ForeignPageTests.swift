@@ -76,7 +76,8 @@ import Testing
         }
     }
 
-    @Test func `of all resources only edits, uploads, jobs and passwords change something`() throws
+    @Test func `of all resources only edits, roads, uploads, jobs and passwords change something`()
+        throws
     {
         let service = GatewayService(backend: SimulatedSite(map: try Samples.map()))
         func code(_ match: RouteMatch, _ client: RequestClient) -> Failure.Code? {
@@ -97,7 +98,7 @@ import Testing
         #expect(
             refused == [
                 "featuresEdit", "featuresUndo", "jobsUpload", "jobsSubmit", "jobsJob",
-                "generateToken", "tilesExport", "tilesJob",
+                "generateToken", "tilesExport", "tilesJob", "roadsEdit",
             ])
     }
 

@@ -34,6 +34,16 @@ private struct Asked {
             ])
             answer.layers[0].results[0].layerName = name
             inner.identify = .success(answer)
+            var change = RoadChange(.closed, edges: [])
+            (change.reason, change.hours, change.modes) = (name, name, [name])
+            var report = RoadChangeReport(
+                StandingRoadChange(
+                    number: 57, change: change, recordedAt: Timestamp(microseconds: 0)))
+            var road = SimulatedRoads.road
+            road.street = name
+            report.roads = [road]
+            inner.roads.changes = [report]
+            inner.roads.networks.append(SimulatedRoads.network(name))
             let text = Self.json(name)
             inner.answerToQuery = { request in
                 switch (request.result, request.form) {
@@ -100,6 +110,8 @@ private let known: Set<String> = [
         "/ogc/collections/City.9",
         "\(root)/City/MapServer/0/query?where=%3Cscript%3Ealert(1)%3C/script%3E&at=%22%3E%3Cscript%3E",
         "\(root)/%3Cscript%3E/MapServer", "\(root)/City/MapServer/history",
+        "\(root)/Roads/NAServer", "\(root)/Roads/NAServer/roads",
+        "\(root)/Roads/NAServer/roads/57", "\(root)/Roads/NAServer/roads/58",
         "\(root)/City/MapServer/0/1/history", "\(root)/City/MapServer/identify/compare",
         "\(root)/City/MapServer/identify/compare?geometry=1,2&tolerance=1&mapExtent=0,0,1,1&imageDisplay=1,1,96&first=1&second=2",
     ]

@@ -13,6 +13,10 @@ struct SimulatedRoads {
     var tables: [RouteTableRequest] = []
     var reaches: [ReachRequest] = []
     var nearest: [NearestRoadsRequest] = []
+    var orders: [RoadChangeRequest] = []
+    var listings: [RoadChangesRequest] = []
+    /// The changes that stand, ascending.
+    var changes: [RoadChangeReport] = []
     /// Places at this longitude have no road.
     var sea = 99.0
     /// Stops at this longitude are not reached.
@@ -21,6 +25,7 @@ struct SimulatedRoads {
 
     var isUnasked: Bool {
         routes.isEmpty && tables.isEmpty && reaches.isEmpty && nearest.isEmpty
+            && orders.isEmpty && listings.isEmpty
     }
 
     static let file = ContentID(rawValue: String(repeating: "b", count: 64))
@@ -188,5 +193,34 @@ struct SimulatedRoads {
         let place = located(request.place, nil)
         return NearestRoadsAnswer(
             context: try context(request.terms), roads: place.status == .ok ? [place] : [])
+    }
+
+    static let road = ChangedRoad(
+        edge: RoadEdge(way: 12, segment: 3, isBackward: true), street: "Main St", length: 10.5)
+
+    mutating func answer(_ request: RoadChangeRequest) throws(Failure) -> RoadChangeAnswer {
+        orders.append(request)
+        switch request.action {
+        case .change(let order):
+            return RoadChangeAnswer(
+                number: 57, network: request.network, effect: order.effect, edgeCount: 1,
+                turnCount: order.effect == .bannedTurn ? 1 : nil, length: 10.5,
+                roads: [Self.road])
+        case .restore(let numbers):
+            return RoadChangeAnswer(number: 61, network: request.network, restored: numbers)
+        case .restoreAll:
+            return RoadChangeAnswer(number: 61, network: request.network, restored: [57, 58])
+        }
+    }
+
+    mutating func answer(_ request: RoadChangesRequest) throws(Failure) -> RoadChangesAnswer {
+        listings.append(request)
+        let wanted = changes.filter { request.number == nil || request.number == $0.number }
+        guard request.number == nil || !wanted.isEmpty else {
+            throw Failure(.notFound, "no change \(request.number ?? 0) stands")
+        }
+        return RoadChangesAnswer(
+            network: request.network, sequence: 58, isStale: false, changes: wanted,
+            isExceeded: request.number == nil && !wanted.isEmpty)
     }
 }

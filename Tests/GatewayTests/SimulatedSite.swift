@@ -179,6 +179,10 @@ final class SimulatedSite: GatewayBackend {
                 try answerRoads { roads throws(Failure) in try roads.answer(request) }
             case let request as NearestRoadsRequest:
                 try answerRoads { roads throws(Failure) in try roads.answer(request) }
+            case let request as RoadChangeRequest:
+                try answerRoads { roads throws(Failure) in try roads.answer(request) }
+            case let request as RoadChangesRequest:
+                try answerRoads { roads throws(Failure) in try roads.answer(request) }
             default: throw Failure(.notFound, "'\(operation.name)' is not simulated")
             }
         guard let answer = answer as? Answer else {

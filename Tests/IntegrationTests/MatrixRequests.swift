@@ -235,6 +235,36 @@ struct MatrixSubject: Sendable {
         ]
     }
 
+    /// Changes of a network that the site does not have.
+    private var roadChanges: [MatrixRequest] {
+        let terms = [
+            ("modes", "car", "foot"), ("from", "2026-01-01", "2027-01-01"),
+            ("until", "2100-01-01", ""), ("hours", "24/7", "Mo 07:00-09:00"),
+            ("reason", "works", "flood"),
+        ]
+        let roads =
+            [
+                ("geometry", "1,2", "0,0,1,1"), ("geometryType", "", "esriGeometryPoint"),
+                ("inSR", "4326", "3857"), ("street", "", "Main St"), ("way", "", "12:3"),
+                ("direction", "forward", "backward"),
+            ] + terms
+        let turns =
+            [
+                ("fromPlace", "1,2", ""), ("fromStreet", "", "Main St"), ("fromWay", "", "12"),
+                ("toPlace", "3,4", ""), ("toStreet", "", "Main St"), ("toWay", "", "12"),
+                ("via", "1,2", "3,4"), ("inSR", "4326", "3857"),
+            ] + terms
+        let changes = [
+            ("close", roads), ("slow", [("speed", "30", "1"), ("factor", "", "2")] + roads),
+            ("delay", [("seconds", "60", "1")] + roads), ("ban", turns),
+            ("undo", [("changes", "57", "all")]),
+        ]
+        return changes.map {
+            MatrixRequest(
+                "\(services)/Roads/NAServer/roads/" + $0, $1, isPost: true, isBrief: true)
+        }
+    }
+
     private func osrm(
         _ service: String, _ places: String, _ parameters: [(String, String, String)]
     ) -> [MatrixRequest] {
@@ -310,9 +340,18 @@ struct MatrixSubject: Sendable {
         case "networkLayer": return [MatrixRequest("\(services)/Roads/NAServer/Route")]
         case "networkTravelModes":
             return [MatrixRequest("\(services)/Roads/NAServer/Route/retrieveTravelModes")]
-        case "solve":
+        case "roadChanges":
+            let path = "\(services)/Roads/NAServer/roads"
+            let lines = [("returnGeometry", "true", "false"), ("outSR", "4326", "3857")]
+            return [
+                MatrixRequest(
+                    path, lines + [("after", "0", "1"), ("resultRecordCount", "10", "1")]),
+                MatrixRequest(path + "/57", lines),
+            ]
+        case "roadsEdit": return roadChanges
+        case "solve", "solveFollow":
             return solve(
-                "Route", "solve",
+                "Route", label == "solve" ? "solve" : "solve/changes",
                 [
                     ("stops", "1,2;3,4", "1,2"), ("useTimeWindows", "false", "true"),
                     ("findBestSequence", "true", "false"), ("preserveFirstStop", "true", "false"),

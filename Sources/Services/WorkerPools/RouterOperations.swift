@@ -12,8 +12,8 @@ internal import Routing
 package import Site
 package import Worker
 
-/// The operations of a router: `route`, `routeTable`, `reach`, `nearestRoads`, `changeRoads`, and
-/// the chunks of jobs on road networks.
+/// The operations of a router: `route`, `routeTable`, `reach`, `nearestRoads`, `changeRoads`,
+/// `roadChanges`, and the chunks of jobs on road networks.
 ///
 /// A request waits until the networks have reached its `minSequence`, or reads them as they were
 /// `at` a sequence number. Callable from any number of threads.
@@ -59,6 +59,17 @@ package struct RouterOperations: Sendable {
         }
         handlers.on(.changeRoads) { request, context in
             try RoadWriter(follower: follower, shelf: shelf, log: log).change(request, context)
+        }
+        handlers.on(.roadChanges) { [self] request, context in
+            var terms = RouteTerms(network: request.network)
+            (terms.at, terms.minSequence) = (request.at, request.minSequence)
+            let state = try state(terms, context)
+            let network = try network(terms, in: state)
+            return try shelf.network(network.published).report(
+                request,
+                at: moment(
+                    of: network, in: state, isPresent: terms.at == nil,
+                    Timestamp(microseconds: WallClock.microseconds())))
         }
         return handlers
     }
@@ -110,9 +121,9 @@ package struct RouterOperations: Sendable {
         try router(terms, in: state(terms, context), now)
     }
 
-    private func router(
-        _ terms: RouteTerms, in state: NetworksState, _ now: Timestamp
-    ) throws(Failure) -> Router {
+    private func network(
+        _ terms: RouteTerms, in state: NetworksState
+    ) throws(Failure) -> NetworksState.Network {
         guard let network = state.network(named: terms.network) else {
             if terms.at == nil, follower.isStale {
                 throw Failure(
@@ -126,6 +137,13 @@ package struct RouterOperations: Sendable {
                 "there is no network '\(terms.network.prefix(64))'\(when); 'cairn network build' "
                     + "makes one")
         }
+        return network
+    }
+
+    private func router(
+        _ terms: RouteTerms, in state: NetworksState, _ now: Timestamp
+    ) throws(Failure) -> Router {
+        let network = try network(terms, in: state)
         return try Router(
             try shelf.network(network.published), terms,
             at: moment(of: network, in: state, isPresent: terms.at == nil, now))

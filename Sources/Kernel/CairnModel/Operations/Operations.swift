@@ -20,6 +20,7 @@ public enum Operations {
         Operation.geocode.summary, Operation.suggest.summary, Operation.reverse.summary,
         Operation.route.summary, Operation.routeTable.summary, Operation.reach.summary,
         Operation.nearestRoads.summary, Operation.changeRoads.summary,
+        Operation.roadChanges.summary,
     ]
 }
 
@@ -262,5 +263,14 @@ extension Operation where Request == RoadChangeRequest, Answer == RoadChangeAnsw
     /// Changes roads of a network, or ends changes.
     public static var changeRoads: Self {
         Self("changeRoads", at: .pool(.router), effort: .long, timeout: .seconds(30))
+    }
+}
+
+extension Operation where Request == RoadChangesRequest, Answer == RoadChangesAnswer {
+    /// The changes of roads that stand on a network.
+    public static var roadChanges: Self {
+        Self(
+            "roadChanges", at: .pool(.router), requestBound: OperationPlace.shortBound,
+            effort: .long)
     }
 }

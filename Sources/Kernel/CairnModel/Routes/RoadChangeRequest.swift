@@ -38,6 +38,27 @@ public struct RoadPiece: Hashable, Sendable, Codable {
         self.segment = segment
         self.direction = direction
     }
+
+    /// What ``init(parsing:)`` reads, for messages.
+    public static let form = "ID[:SEGMENT][:forward|back]"
+
+    /// Reads a piece as people write it, ``form``; nil for other text.
+    public init?(parsing text: String) {
+        var words = text.split(separator: ":", omittingEmptySubsequences: false)
+        var direction: RoadDirection?
+        switch words.last {
+        case "forward": direction = .forward
+        case "back", "backward": direction = .backward
+        default: break
+        }
+        if direction != nil { words.removeLast() }
+        guard 1...2 ~= words.count, let way = Int64(words[0]) else { return nil }
+        self.init(way: way, direction: direction)
+        if words.count == 2 {
+            guard let number = UInt32(words[1]) else { return nil }
+            segment = number
+        }
+    }
 }
 
 /// A change of roads that is wanted.

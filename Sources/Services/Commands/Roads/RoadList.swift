@@ -3,52 +3,12 @@
 
 internal import ArgumentParser
 internal import CairnModel
-internal import Geometry
 internal import MapState
 internal import Routing
 internal import Site
 internal import Terminal
 
-/// The JSON line of a change that stands.
-private struct StandingChangeLine: Encodable {
-    var number: Int64
-    var effect: RoadChange.Effect
-    var recordedAt: Timestamp
-    var edgeCount: Int
-    var turnCount: Int?
-    var missingCount: Int
-    var isFoundAgain: Bool
-    var isUnresolved: Bool
-    var modes: [String]?
-    var from: Timestamp?
-    var until: Timestamp?
-    var hours: String?
-    var reason: String?
-    var shape: Shape?
-    var roads: [ChangedRoad]
-
-    init(_ standing: StandingRoadChange, _ roads: StandingRoads, _ network: RoutableNetwork) {
-        let change = standing.change
-        number = standing.number
-        effect = change.effect
-        recordedAt = standing.recordedAt
-        edgeCount = roads.edges.count
-        turnCount = change.turns?.count
-        missingCount = roads.missingCount
-        isFoundAgain = roads.isFoundAgain
-        isUnresolved = roads.isUnresolved
-        modes = change.modes
-        from = change.from
-        until = change.until
-        hours = change.hours
-        reason = change.reason
-        shape = change.shape
-        self.roads = roads.edges.prefix(RoadChangeAnswer.largestRoadCount)
-            .map(network.changed(road:))
-    }
-}
-
-extension StandingRoads {
+extension RoadChangeReport {
     /// What has become of the roads in a network that was built anew; empty for nothing.
     fileprivate var stateText: String {
         guard missingCount > 0 else { return "" }
@@ -77,8 +37,7 @@ struct RoadList: ReadingCommand {
         var table = Table(
             ["change", "effect", "edges", "roads", "terms", "reason", "state"], numbers: [0, 2])
         for standing in known.changes {
-            let roads = opened.roads(of: standing.change)
-            let line = StandingChangeLine(standing, roads, opened)
+            let line = opened.report(of: standing)
             if session.output.isJSON {
                 try session.output.record(line)
                 continue
@@ -89,9 +48,9 @@ struct RoadList: ReadingCommand {
                 if names.count == 3 { break }
             }
             table.add([
-                "\(standing.number)", standing.change.effect.displayText, "\(roads.edges.count)",
+                "\(standing.number)", standing.change.effect.displayText, "\(line.edgeCount)",
                 names.joined(separator: ", "), standing.change.termsText,
-                standing.change.reason ?? "", roads.stateText,
+                standing.change.reason ?? "", line.stateText,
             ])
         }
         if !session.output.isJSON { try session.output.lines(table.lines) }
@@ -115,12 +74,11 @@ struct RoadShow: ReadingCommand {
                 .notFound, "no change \(number) stands on network '\(known.published.name)'")
         }
         let opened = try RoutableNetwork(known.published, in: session.site.networksDirectory)
-        let roads = opened.roads(of: standing.change)
-        let line = StandingChangeLine(standing, roads, opened)
+        let line = opened.report(of: standing)
         if session.output.isJSON { return try session.output.record(line) }
         var lines = ["change \(number): \(standing.change.displayText)"]
         lines.append("recorded \(standing.recordedAt.displayText)")
-        if !roads.stateText.isEmpty { lines.append(roads.stateText) }
+        if !line.stateText.isEmpty { lines.append(line.stateText) }
         lines += line.roads.map { road in
             "  \(road.edge.way):\(road.edge.segment)\(road.edge.isBackward ? ":back" : ":forward")"
                 + "  \(RouteText.length(road.length))  \(road.street)"

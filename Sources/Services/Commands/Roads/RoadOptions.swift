@@ -109,34 +109,18 @@ enum RoadPlaceText {
         return try GeometryText.parse(String(decoding: data, as: UTF8.self)).shape
     }
 
-    /// `ID[:SEGMENT][:forward|back]`.
+    /// Texts of the form of ``RoadPiece/form``.
     static func pieces(_ texts: [String]) throws(Failure) -> [RoadPiece] {
         var pieces: [RoadPiece] = []
         for text in texts {
-            var words = text.drop { $0 == " " }.split(
-                separator: ":", omittingEmptySubsequences: false)
-            var direction: RoadDirection?
-            switch words.last {
-            case "forward": direction = .forward
-            case "back", "backward": direction = .backward
-            default: break
+            guard let piece = RoadPiece(parsing: String(text.drop { $0 == " " })) else {
+                throw Failure(
+                    .invalidParameter,
+                    "way '\(text.prefix(80))': expected ID, ID:SEGMENT, with ':forward' or "
+                        + "':back' after it for one direction")
             }
-            if direction != nil { words.removeLast() }
-            guard 1...2 ~= words.count, let way = Int64(words[0]) else { throw refusal(text) }
-            var segment: UInt32?
-            if words.count == 2 {
-                guard let number = UInt32(words[1]) else { throw refusal(text) }
-                segment = number
-            }
-            pieces.append(RoadPiece(way: way, segment: segment, direction: direction))
+            pieces.append(piece)
         }
         return pieces
-    }
-
-    private static func refusal(_ text: String) -> Failure {
-        Failure(
-            .invalidParameter,
-            "way '\(text.prefix(80))': expected ID, ID:SEGMENT, with ':forward' or ':back' after "
-                + "it for one direction")
     }
 }

@@ -63,8 +63,7 @@ extension JobKindDescription.Service {
         switch self {
         case .map(let name): .map(name)
         case .locator(let name): .locator(name)
-        // Matched without regard to letter case, as locators are.
-        case .network(let name): .locator(name)
+        case .network(let name): .network(name)
         case .every: .all
         }
     }

@@ -9,7 +9,8 @@ internal import Site
 
 /// The resources of a `NAServer`.
 extension GatewayService {
-    private func network(_ call: Call) async throws(Failure) -> NetworkPublished {
+    /// The network of a call; throws `notFound`.
+    func network(_ call: Call) async throws(Failure) -> NetworkPublished {
         let name = call.captures.name
         let networks = try await backend.networks(minSequence: try call.parameters.minSequence())
         guard let network = networks.first(where: { $0.name.isEqualIgnoringCase(name) }) else {
@@ -81,6 +82,37 @@ extension GatewayService {
             solve.take(try await backend.ask(.route, request, within: limit), for: index)
         }
         return Self.response(try solve.body(), solve.context)
+    }
+
+    /// `Route/solve/changes`: what `solve` answers, now and whenever the best route has changed.
+    func followSolve(_ call: Call) async throws(Failure) -> GatewayResponse {
+        let network = try await network(call, of: .route)
+        guard !call.parameters.asksPast else {
+            throw Failure(.invalidParameter, "parameter 'at': a route of the past does not change")
+        }
+        var solve = try SolveFailure.reading { () throws(Failure) in
+            try RouteSolve(network, call, at: nil)
+        }
+        guard solve.groups.count == 1 else {
+            throw SolveFailure.unable([
+                "\(solve.groups.count) routes: one is followed, so stops have one RouteName."
+            ])
+        }
+        guard let request = try solve.request(0) else {
+            solve.isEmptyAllowed = false
+            return GatewayResponse(body: try solve.body())
+        }
+        return GatewayResponse(
+            contentType: "text/event-stream", body: [],
+            changes: try await backend.follow(
+                request, known: call.request.lastEventID
+            ) { answer throws(Failure) in
+                var solve = try RouteSolve(network, call, at: nil)
+                solve.isEmptyAllowed = true
+                _ = try solve.request(0)
+                solve.take(answer, for: 0)
+                return try solve.body()
+            })
     }
 
     func solveClosestFacility(_ call: Call) async throws(Failure) -> GatewayResponse {

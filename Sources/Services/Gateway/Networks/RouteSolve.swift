@@ -25,7 +25,8 @@ struct RouteSolve {
     private let lines: NetworkLines
     private let order: RouteRequest.StopOrder?
     private let skipsUnlocated: Bool
-    private let isEmptyAllowed: Bool
+    /// Whether an answer without a route is no failure.
+    var isEmptyAllowed: Bool
 
     init(
         _ network: NetworkPublished, _ call: Call, at position: Int64?

@@ -160,6 +160,16 @@ extension Page {
         }
     }
 
+    /// A form with the fields of a route, which changes something by POST.
+    func changeForm(
+        of route: Route, _ action: String, _ button: String, _ page: inout Markup
+    ) {
+        changeForm(action, &page) { page in
+            for parameter in route.parameters { field(parameter, &page) }
+            page.element("button", text: button)
+        }
+    }
+
     private func field(_ parameter: ParameterDescription, _ page: inout Markup) {
         guard let field = parameter.field else { return }
         guard !field.label.isEmpty else {

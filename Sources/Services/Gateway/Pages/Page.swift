@@ -32,6 +32,8 @@ struct Page {
     var returnPath: String?
     /// Whether the caller may see the past of the map.
     var seesHistory = false
+    /// Whether the caller may change the roads of the network.
+    var mayChangeRoads = false
     /// Whether Leaflet is available for interactive maps.
     var hasLeaflet = true
 

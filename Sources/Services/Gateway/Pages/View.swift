@@ -145,6 +145,29 @@ struct View: Sendable {
         }
     }
 
+    // MARK: Networks
+
+    static let network = View(title: \.captures.name) { page, markup in
+        markup.element("p") { markup in
+            markup.link(
+                page.href(Page.service(page.captures.name, "NAServer") + "/roads"),
+                "Changes of roads")
+        }
+        page.value(page.answer, &markup)
+    }
+
+    static let roads = View(
+        title: { "\($0.captures.name): changes of roads" }
+    ) { page, markup in page.roads(page.captures.name, &markup) }
+
+    static let road = View(
+        title: { "\($0.captures.name): change \($0.captures.objectID)" }
+    ) { page, markup in page.road(page.captures.name, &markup) }
+
+    static let roadsChanged = View(
+        title: { "\($0.captures.name): roads" }
+    ) { page, markup in page.roadsChanged(page.captures.name, &markup) }
+
     // MARK: The audit
 
     static let audit = View(

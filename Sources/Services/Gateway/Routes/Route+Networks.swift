@@ -21,6 +21,11 @@ extension Route {
         Known.returnDirections, Known.directionsLanguage, Known.directionsLengthUnits,
         Known.directionsOutputType,
     ]
+    private static let route: [any DescribedParameter] = [
+        Known.stops.required, Known.startTime, Known.startTimeIsUTC, Known.useTimeWindows,
+        Known.findBestSequence, Known.preserveFirstStop, Known.preserveLastStop,
+        Known.returnRoutes, Known.returnStops, Known.ignoreInvalidLocations,
+    ]
     private static let timeOfDay: [any DescribedParameter] = [
         Known.timeOfDay, Known.timeOfDayIsUTC,
     ]
@@ -28,7 +33,7 @@ extension Route {
     static let networks = [
         Route(
             server, label: "network", "A road network.", requires: .network(.query),
-            asks: [Known.minSequence], handler: GatewayService.networkRoot),
+            asks: [Known.minSequence], view: .network, handler: GatewayService.networkRoot),
         Route(
             server + "/{analysis}", label: "networkLayer",
             "An analysis of a network, with its defaults: Route, ServiceArea, ClosestFacility or "
@@ -41,12 +46,15 @@ extension Route {
         Route(
             server + "/{analysis}/solve", label: "solve",
             "A route over stops, with directions.", requires: .network(.query),
-            asks: [
-                Known.stops.required, Known.startTime, Known.startTimeIsUTC,
-                Known.useTimeWindows, Known.findBestSequence, Known.preserveFirstStop,
-                Known.preserveLastStop, Known.returnRoutes, Known.returnStops,
-                Known.ignoreInvalidLocations,
-            ] + directions + common, handler: GatewayService.solve),
+            asks: route + directions + common, handler: GatewayService.solve),
+        Route(
+            server + "/{analysis}/solve/changes", label: "solveFollow",
+            "A route over stops as solve answers it, and again whenever it has changed, as "
+                + "events.", requires: .network(.query),
+            asks: (route + directions + common).filter {
+                $0.description.name != Known.at.name
+            }, mediaTypes: ["text/event-stream", OGCLinks.json],
+            handler: GatewayService.followSolve),
         Route(
             server + "/{analysis}/solveServiceArea", label: "solveServiceArea",
             "What is reached from facilities within costs.", requires: .network(.query),

@@ -5,7 +5,7 @@
 struct RouteTable: Sendable {
     static let shared = RouteTable(
         Route.site + Route.portal + Route.map + Route.vectorTiles + Route.features + Route.locator
-            + Route.networks + Route.osrm + Route.jobs
+            + Route.networks + Route.roads + Route.osrm + Route.jobs
             + Route.tileJobs
             + Route.ogc
             + Route.pages + Route.elsewhere)
@@ -119,6 +119,11 @@ extension Route {
         "arcgis/rest/services/{locator}/GeocodeServer/findAddressCandidates")
     static let reverseGeocode = RouteTable.shared.route(
         "arcgis/rest/services/{locator}/GeocodeServer/reverseGeocode")
+    /// The rows that change roads, by the last segment of their path.
+    static let roadChangers = ["close", "slow", "delay", "ban", "undo"].map {
+        (name: $0, route: RouteTable.shared.route(roadsPattern + "/" + $0))
+    }
+    private static let roadsPattern = "arcgis/rest/services/{network}/NAServer/roads"
     static let legend = RouteTable.shared.route("arcgis/rest/services/{map}/MapServer/legend")
     static let mapLayer = RouteTable.shared.route("arcgis/rest/services/{map}/MapServer/{layer}")
 }

@@ -69,6 +69,14 @@ package protocol GatewayBackend: Sendable {
     func follow(
         _ request: IdentifyRequest, known: Int64?
     ) async throws(Failure) -> any GatewayChanges
+    /// Follows the best route of a request about the present, which has been answered once when
+    /// this returns; `body` writes the JSON of each answer.
+    ///
+    /// If the network has not changed since `known`, the initial answer is omitted.
+    func follow(
+        _ request: RouteRequest, known: Int64?,
+        body: @escaping @Sendable (RouteAnswer) throws(Failure) -> [UInt8]
+    ) async throws(Failure) -> any GatewayChanges
     /// Follows the events of a map after a sequence number; nil for those from now on.
     ///
     /// Unless the past is visible to the reader, past events of removed layers are omitted, except
@@ -127,6 +135,14 @@ extension GatewayBackend {
 
     /// No networks.
     package func networks(minSequence: Int64?) async throws(Failure) -> [NetworkPublished] { [] }
+
+    /// No route can be followed.
+    package func follow(
+        _ request: RouteRequest, known: Int64?,
+        body: @escaping @Sendable (RouteAnswer) throws(Failure) -> [UInt8]
+    ) async throws(Failure) -> any GatewayChanges {
+        throw Failure(.unavailable, "this gateway follows no routes")
+    }
 
     /// No jobs.
     package var jobs: (any GatewayJobs)? { nil }

@@ -54,6 +54,7 @@ extension GatewayService {
                 request.client, now: WallClock.microseconds() / 1_000)
         }
         page.seesHistory = call.caller.may(.history, on: .map(call.captures.name))
+        page.mayChangeRoads = call.caller.may(.edit, on: .network(call.captures.name))
         page.user = page.session?.user ?? response.user ?? call.caller.user
         if snapshot.rules != nil, page.user == nil {
             page.isAnonymous = true

@@ -14,6 +14,8 @@ final class NetworkBook: Sendable {
         var follower: NetworkFollower?
         /// Whether the log was read to its head once.
         var isCaughtUp = false
+        /// The last change of roads that was made here.
+        var lastChange: Int64 = 0
     }
 
     private let client: CairnClient
@@ -23,21 +25,32 @@ final class NetworkBook: Sendable {
 
     deinit { inner.withLock { $0.follower }?.stop() }
 
+    /// The number of the last change of roads that was made here; 0 for none.
+    var lastChange: Int64 { inner.withLock { $0.lastChange } }
+
+    /// Notes a change of roads that was made here.
+    func note(_ change: Int64) {
+        inner.withLock { $0.lastChange = max($0.lastChange, change) }
+    }
+
     /// The published networks in byte order of their names.
     ///
     /// The first call waits until the log is read to its head; later ones answer from memory, or
     /// wait for `minSequence`. Throws `Failure`: `timedOut`, and the fault of the log.
     func published(minSequence: Int64?) async throws(Failure) -> [NetworkPublished] {
+        let state = try await followed().snapshot(minSequence: minSequence ?? 0)
+        return state.names.compactMap { state.network(named: $0)?.published }
+    }
+
+    /// The follower, once it has read the log to its head; throws as ``published(minSequence:)``.
+    func followed() async throws(Failure) -> NetworkFollower {
         let (follower, isCaughtUp) = try follower()
-        var least = minSequence ?? 0
         if !isCaughtUp {
             let head = try await LogReader(client).head().head
             _ = try await follower.snapshot(minSequence: head)
             inner.withLock { $0.isCaughtUp = $0.follower === follower }
-            least = max(least, head)
         }
-        let state = try await follower.snapshot(minSequence: least)
-        return state.names.compactMap { state.network(named: $0)?.published }
+        return follower
     }
 
     private func follower() throws(Failure) -> (follower: NetworkFollower, isCaughtUp: Bool) {
@@ -64,3 +77,40 @@ final class NetworkBook: Sendable {
         }
     }
 }
+
+/// A request that reads the roads of a network, past or present.
+protocol RoadsQuestion {
+    /// As of this sequence number; nil for the present.
+    var at: Int64? { get }
+    var minSequence: Int64? { get set }
+}
+
+extension RoadsQuestion {
+    /// The same question about a state that has reached a sequence number; unchanged for a past.
+    func reaching(_ sequence: Int64) -> Self {
+        guard at == nil, sequence > minSequence ?? 0 else { return self }
+        var question = self
+        question.minSequence = sequence
+        return question
+    }
+}
+
+extension RoadChangesRequest: RoadsQuestion {}
+
+/// One whose moment is in its terms.
+protocol TermedQuestion: RoadsQuestion {
+    var terms: RouteTerms { get set }
+}
+
+extension TermedQuestion {
+    var at: Int64? { terms.at }
+    var minSequence: Int64? {
+        get { terms.minSequence }
+        set { terms.minSequence = newValue }
+    }
+}
+
+extension RouteRequest: TermedQuestion {}
+extension RouteTableRequest: TermedQuestion {}
+extension ReachRequest: TermedQuestion {}
+extension NearestRoadsRequest: TermedQuestion {}

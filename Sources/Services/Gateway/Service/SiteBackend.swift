@@ -148,8 +148,12 @@ package final class SiteBackend: GatewayBackend {
         mapHead.sequence(logIsAway: atHand?.follower.isStale ?? false)
     }
 
-    /// A request about a map of now as one that sees every write before it; others as they are.
+    /// A request about a map of now as one that sees every write before it, one about roads of now
+    /// as one that sees every change that was made here; others as they are.
     private func reachingHead<Request>(_ request: Request) -> Request {
+        if let question = request as? any RoadsQuestion {
+            return question.reaching(networks.lastChange) as? Request ?? request
+        }
         guard let question = request as? any MapQuestion else { return request }
         return question.reaching(headSequence) as? Request ?? request
     }
@@ -160,6 +164,7 @@ package final class SiteBackend: GatewayBackend {
     ) async throws(Failure) -> Answer {
         if request is IdentifyRequest { sentToWorkersCount.add(1, ordering: .relaxed) }
         let answer = try await client.ask(operation, reachingHead(request), timeout: limit)
+        if let change = answer as? RoadChangeAnswer { networks.note(change.number) }
         if !(request is IdentifyRequest) {
             AuditScope.current?.note(operation.name, request)
         }
@@ -236,6 +241,20 @@ package final class SiteBackend: GatewayBackend {
         else { return changes }
         now.sequence = before.sequence
         if now == before { await changes.resume(from: known) }
+        return changes
+    }
+
+    /// Follows a route, by the networks that this gateway follows.
+    package func follow(
+        _ request: RouteRequest, known: Int64?,
+        body: @escaping @Sendable (RouteAnswer) throws(Failure) -> [UInt8]
+    ) async throws(Failure) -> any GatewayChanges {
+        let follower = try await networks.followed()
+        let change = follower.current.network(named: request.terms.network)?.lastChange
+        let changes = RouteChanges(
+            try LiveRoute(client, following: follower, reachingHead(request)), body: body)
+        try await changes.begin()
+        if let known, let change, change <= known { await changes.resume() }
         return changes
     }
 
