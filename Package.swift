@@ -274,7 +274,9 @@ let tier5: [Target] = [
             "SiteAnswers", "Tables", "WebMaps",
             hummingbird, logging, metrics,
         ],
-        data: ["cairn.css", "job.js", "map.js", "page.js", "query.js", "suggest.js"]),
+        data: [
+            "cairn.css", "job.js", "map.js", "page.js", "query.js", "routes.js", "suggest.js",
+        ]),
     library("Terminal", ["Bus", "CairnClient", "CairnModel", "Geometry", "MapState", "Platform"]),
     library(
         "Commands",

@@ -209,6 +209,78 @@ def the_search(browser, root):
     browser.wait("/^#map=[0-9.]+[/]64[.]/.test(location.hash)", f"the map goes to {place}")
 
 
+DIRECTIONS = "[...document.querySelectorAll('#directions li')].map((one) => one.textContent).join(' / ')"
+
+
+def place(browser, latitude, longitude):
+    """Where on the window a place of the map is."""
+    return browser.say(f"""(() => {{
+        const box = document.getElementById('map').getBoundingClientRect();
+        const point = cairnMap.map.latLngToContainerPoint([{latitude}, {longitude}]);
+        return [box.x + point.x, box.y + point.y]; }})()""")
+
+
+def press(browser, text):
+    """Presses the first button of the routes with that text."""
+    browser.say(f"[...document.querySelectorAll('#routes button')].find((one) => one.textContent === '{text}').click()")
+
+
+def the_routes(browser, root):
+    """A route between two clicks, another where its end is dragged to, and a road closed by a click."""
+    browser.open(f"{root}{SERVICES}/World/MapServer#map=15/51.0045/13.0060")
+    browser.wait("document.getElementById('map').dataset.drawn", "the map is drawn")
+    browser.say("document.getElementById('routes').open = true")
+    browser.wait("document.getElementById('routes').dataset.ready === 'yes'", "the routes are ready")
+    # Streets of other tests come first.
+    browser.say("(() => { const box = document.querySelector('#routes select');"
+                " box.value = [...box.options].find((one) => one.text === 'Town').value;"
+                " delete document.getElementById('routes').dataset.ready; box.dispatchEvent(new Event('change')); })()")
+    browser.wait("document.getElementById('routes').dataset.ready === 'yes'", "the network is chosen")
+    modes = browser.say("[...document.querySelectorAll('#routes select')[1].options].map((one) => one.text)")
+    check(modes[:2] == ["Driving Time", "Driving Distance"], "its travel modes can be chosen", modes)
+
+    press(browser, "Pick the ends")
+    click(browser, *place(browser, 51.0002, 13.0001))
+    click(browser, *place(browser, 51.0089, 13.0061))
+    browser.wait(f"{DIRECTIONS}.includes('Bridge Street')", "two clicks make a route with directions")
+    check(browser.say("document.getElementById('found').childElementCount") == 0, "and ask for no features", 0)
+    first = browser.say(DIRECTIONS)
+
+    # The end goes to the other bank's east by the mouse.
+    (x, y), (to_x, to_y) = place(browser, 51.0089, 13.0061), place(browser, 51.0055, 13.0118)
+    browser.do("Input.dispatchMouseEvent", type="mousePressed", x=x, y=y, button="left", clickCount=1)
+    for step in range(1, 6):
+        browser.do("Input.dispatchMouseEvent", type="mouseMoved", x=x + (to_x - x) * step / 5,
+                   y=y + (to_y - y) * step / 5, button="left", buttons=1)
+    browser.do("Input.dispatchMouseEvent", type="mouseReleased", x=to_x, y=to_y, button="left", clickCount=1)
+    browser.wait(f"{DIRECTIONS}.includes('New Bridge') && !{DIRECTIONS}.includes('Bridge Street')",
+                 "an end that is dragged makes another route")
+    count = browser.say("document.querySelectorAll('#alternatives button').length")
+    check(count > 1, "there are alternatives", count)
+    before = browser.say(DIRECTIONS)
+    browser.say("document.querySelectorAll('#alternatives button')[1].click()")
+    check(browser.say(DIRECTIONS) != before, "the second has directions of its own", browser.say(DIRECTIONS))
+    check(browser.say("document.querySelectorAll('#alternatives button')[1].getAttribute('aria-pressed')") == "true",
+          "and is marked")
+
+    press(browser, "Clear")
+    click(browser, *place(browser, 51.0002, 13.0001))
+    click(browser, *place(browser, 51.0089, 13.0061))
+    browser.wait(f"{DIRECTIONS} === {json.dumps(first)}", "the first route again")
+    browser.say("document.querySelector('#routes input').value = 'flood <b>'")
+    press(browser, "Close a road")
+    click(browser, *place(browser, 51.0045, 13.0030))
+    browser.wait("document.getElementById('routes').dataset.changes === '1'", "a click closes a road")
+    browser.wait(f"{DIRECTIONS} !== '' && !{DIRECTIONS}.includes('Bridge Street')", "the route goes round it")
+    listed = browser.say("document.querySelector('#road-changes li').textContent")
+    check("closed · Bridge Street · flood <b>" in listed, "the closure is listed", listed)
+    drawn = browser.say("document.querySelectorAll('#map path[stroke=\"#a8232b\"]').length")
+    check(drawn == 1, "and drawn", drawn)
+    press(browser, "End")
+    browser.wait("document.getElementById('routes').dataset.changes === '0'", "the closure is ended")
+    browser.wait(f"{DIRECTIONS} === {json.dumps(first)}", "and the first route is back")
+
+
 def the_past(browser, root):
     """Before its layers the map was blank."""
     browser.open(f"{root}{SERVICES}/World/MapServer?at=1")
@@ -237,6 +309,7 @@ def every_page(browser, root):
         ("/World/GeocodeServer/findAddressCandidates?singleLine=Paris", "France"),
         ("/../../../ogc", "Collections"), ("/../../../ogc/collections", "cities"),
         ("/../../../ogc/collections/World.2/items?name=Paris", "Europe/Paris"),
+        ("/Town/NAServer", "Changes of roads"), ("/Town/NAServer/roads", "Close roads"),
         ("/Nowhere/MapServer", "not found"),
     ]:
         browser.open(root + SERVICES + path)
@@ -322,6 +395,7 @@ def main():
         the_map(browser, root)
         the_past(browser, root)
         the_search(browser, root)
+        the_routes(browser, root)
         the_locator(browser, root)
         the_fields(browser, root)
         every_page(browser, root)

@@ -123,6 +123,9 @@ import Testing
         #expect(request.terms.network == "Roads" && request.terms.travelMode == "Walking Time")
         #expect(request.stops.map(\.location.x) == [-120.2, -120.95])
         #expect(request.stops.map(\.location.y) == [38.5, 40.7])
+        let distance = try await ask("/osrm/Roads/route/v1/Driving%20Distance/1,2;3,4", "")
+        #expect(distance.0 == 200)
+        #expect(try lastRoute.terms.travelMode == "Driving Distance")
     }
 
     @Test(arguments: [

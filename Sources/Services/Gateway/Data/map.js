@@ -10,6 +10,8 @@
   box.replaceChildren();
   const map = L.map(box, { crs, minZoom: 1, worldCopyJump: true });
   const marks = L.layerGroup().addTo(map);
+  // What other scripts of the page use: a tool takes the clicks in place of identify.
+  const shared = window.cairnMap = { map, element, tool: null };
 
   function url(operation, parameters) {
     const query = new URLSearchParams(parameters);
@@ -303,9 +305,9 @@
     said.textContent = "Click the map: what is there?";
     search();
     map.on("moveend", () => { draw(); remember(); });
-    map.on("click", (event) => identify(event.latlng));
+    map.on("click", (event) => (shared.tool || identify)(event.latlng));
     box.addEventListener("keydown", (event) => {
-      if (event.key === "Enter" && event.target === box) identify(map.getCenter());
+      if (event.key === "Enter" && event.target === box) (shared.tool || identify)(map.getCenter());
     });
     draw();
     follow();

@@ -27,7 +27,9 @@ struct OSRMOptions {
         kind = network.modes[mode].kind
         terms = RouteTerms(network: network.name)
         let all = network.travelModes
-        let own = all.filter { $0.mode == mode }
+        let profile = call.captures.task.lowercased()
+        let named = all.filter { $0.travelMode.name.lowercased() == profile }
+        let own = named.isEmpty ? all.filter { $0.mode == mode } : named
         guard let chosen = own.first(where: { $0.travelMode.minimises == .time }) ?? own.first
         else {
             throw OSRMCode.invalidOptions.failure(
@@ -63,7 +65,7 @@ struct OSRMOptions {
         "cycling": .bicycle, "bicycle": .bicycle, "bike": .bicycle,
     ]
 
-    /// The index of the mode for a profile, or of the mode of that name.
+    /// The index of the mode for a profile, of the mode of that name, or of a travel mode's.
     private static func mode(
         _ profile: String, of network: NetworkPublished
     ) throws(Failure) -> Int {
@@ -76,6 +78,8 @@ struct OSRMOptions {
         if let index = network.modes.firstIndex(where: { $0.name.lowercased() == name }) {
             return index
         }
+        let byTravelMode = network.travelModes.first { $0.travelMode.name.lowercased() == name }
+        if let byTravelMode { return byTravelMode.mode }
         throw OSRMCode.invalidUrl.failure(
             "Network '\(network.name)' has no profile '\(profile.prefix(64))': expected driving, "
                 + "walking, cycling or one of "

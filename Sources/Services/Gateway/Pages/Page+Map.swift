@@ -124,6 +124,7 @@ extension Page {
                 page.element("section", ["class": "layer-panel", "aria-label": "Layers"]) {
                     layers(path, &$0)
                 }
+                routes(&page)
                 page.element("section", ["class": "answers", "aria-label": "Answers"]) { page in
                     page.element("h2", text: "Answers")
                     page.element(
@@ -158,6 +159,27 @@ extension Page {
             page.void("input", ["type": "hidden", "name": "outFields", "value": "*"])
             page.element("button", text: "Search")
             page.element("datalist", ["id": "suggestions"]) { _ in }
+        }
+    }
+
+    /// The place of the route's controls, which the script makes; none without a network.
+    private func routes(_ page: inout Markup) {
+        guard !related.networks.isEmpty else { return }
+        page.element("section", ["class": "route-panel", "aria-label": "Routes"]) { page in
+            page.element("details", ["id": "routes", "data-proof": session?.proof]) { page in
+                page.element("summary", text: "Routes")
+                page.element("ul", ["hidden": "hidden"]) { page in
+                    for network in related.networks {
+                        page.element(
+                            "li",
+                            [
+                                "data-network": network.name,
+                                "data-service": Self.service(network.name, "NAServer"),
+                                "data-change": network.mayChange ? "yes" : "no",
+                            ], text: network.name)
+                    }
+                }
+            }
         }
     }
 

@@ -45,6 +45,8 @@ struct Page {
         var layer: JSONTree?
         /// The locators that the caller may ask.
         var locators: [String] = []
+        /// The road networks that the caller may ask, and whether it may change their roads.
+        var networks: [(name: String, mayChange: Bool)] = []
         /// The number of all rows of a query; nil where it is unknown.
         var count: Int64?
     }
@@ -101,6 +103,7 @@ struct Page {
         if showsMap, hasLeaflet {
             page.void("link", ["rel": "stylesheet", "href": PageAsset.leafletStyle])
             scripts += [PageAsset.leafletScript, PageAsset.map.url]
+            if !related.networks.isEmpty { scripts.append(PageAsset.routes.url) }
         }
         // What the others ask with.
         if !scripts.isEmpty { scripts.insert(PageAsset.page.url, at: 0) }

@@ -77,7 +77,10 @@ extension GatewayService {
             page.related.layer = await tree(.mapLayer, call)
             page.related.count = await count(page, call)
         }
-        if page.showsMap { page.related.locators = await locators(call) }
+        if page.showsMap {
+            page.related.locators = await locators(call)
+            page.related.networks = await networks(call)
+        }
         return page.html()
     }
 
@@ -85,6 +88,16 @@ extension GatewayService {
     private func locators(_ call: Call) async -> [String] {
         guard let all = try? await backend.catalog().locators else { return [] }
         return all.filter { call.caller.may(.query, on: .locator($0)) }
+    }
+
+    /// The networks that the caller may ask, in byte order; none on a page of the past, which says
+    /// a moment that routes would have to be of too.
+    private func networks(_ call: Call) async -> [(name: String, mayChange: Bool)] {
+        guard !call.parameters.asksPast, let all = try? await backend.networks(minSequence: nil)
+        else { return [] }
+        return all.map(\.name).filter { call.caller.may(.query, on: .network($0)) }.map {
+            ($0, call.caller.may(.edit, on: .network($0)))
+        }
     }
 
     /// The number of all rows of a query's page; nil where the page has no features.
