@@ -281,7 +281,7 @@ let tier5: [Target] = [
     library(
         "Commands",
         [
-            "CairnClient", "CairnModel", "Codecs", "Dataset", "EsriForms", "EventLog",
+            "CairnClient", "CairnModel", "Codecs", "Dataset", "EsriForms", "EventLog", "Expat",
             "Expression", "GDAL", "GEOS", "Geometry", "ICU", "JobKinds", "Jobs",
             "Locator", "LocatorSources", "MapState", "PROJ", "Platform", "Recording",
             "Remote", "Replay", "RoadNetwork", "RoadSources", "Routing", "Settings", "Site",

@@ -152,7 +152,13 @@ import Testing
         ("Roads/table/v1/driving/1,2;3,4", "sources=2", "InvalidOptions"),
         ("Roads/nearest/v1/driving/99,2", "", "NoSegment"),
         ("Roads/nearest/v1/driving/1,2", "number=101", "TooBig"),
-        ("Roads/match/v1/driving/1,2;3,4", "", "NotImplemented"),
+        ("Roads/match/v1/driving/99,2;99,4", "", "NoMatch"),
+        ("Roads/match/v1/driving/1,2", "", "InvalidOptions"),
+        ("Roads/match/v1/driving/1,2;3,4", "timestamps=1", "InvalidOptions"),
+        ("Roads/match/v1/driving/1,2;3,4", "timestamps=1;noon", "InvalidOptions"),
+        ("Roads/match/v1/driving/1,2;3,4", "gaps=mind", "InvalidOptions"),
+        ("Roads/match/v1/driving/1,2;3,4", "waypoints=0", "NotImplemented"),
+        ("Roads/match/v1/driving/1,2;3,4", "approaches=curb;", "NotImplemented"),
     ])
     func `what is not offered is refused with OSRM's codes`(
         _ path: String, _ query: String, _ code: String
@@ -186,6 +192,30 @@ import Testing
         #expect(places.compactMap { $0["trips_index"] as? Int } == [0, 0])
         #expect((trip["trips"] as? [Any])?.count == 1)
         #expect(try lastRoute.order == .init(keepsFirst: true, keepsLast: true, returns: false))
+    }
+
+    @Test func `a trace has matchings, and null for positions without a road`() async throws {
+        let (status, body) = try await ask(
+            "/osrm/Roads/match/v1/driving/1,2;99,0;4,6",
+            "timestamps=10;20;30.5&radiuses=7;;500&gaps=ignore&tidy=true&overview=full"
+                + "&geometries=geojson&bearings=90,20;;")
+        #expect(status == 200 && body["code"] as? String == "Ok")
+        let points = try #require(body["tracepoints"] as? [Any])
+        #expect(points.count == 3 && points[1] is NSNull)
+        let last = try #require(points[2] as? [String: Any])
+        #expect(last["matchings_index"] as? Int == 0 && last["waypoint_index"] as? Int == 1)
+        #expect(last["alternatives_count"] as? Int == 2 && last["hint"] is String)
+        let matching = try first(body, "matchings")
+        #expect(matching["confidence"] as? Double == 0.75)
+        #expect(matching["distance"] as? Double == 5000)
+        #expect((matching["legs"] as? [Any])?.count == 1)
+        let request = try #require(site.inner.withLock { $0.roads.traces.last })
+        #expect(request.points.map(\.precision) == [7, nil, 100])
+        #expect(
+            request.points.map { $0.time?.microseconds } == [10_000_000, 20_000_000, 30_500_000])
+        #expect(request.terms.departure == request.points[0].time)
+        #expect(request.tidies == true && request.bridgesPauses == true)
+        #expect(request.points[0].bearing == 90 && request.points[0].bearingTolerance == 20)
     }
 
     @Test func `an overview keeps its ends and loses what no screen shows`() {

@@ -17,6 +17,7 @@ struct SimulatedRoads {
     var listings: [RoadChangesRequest] = []
     /// The changes that stand, ascending.
     var changes: [RoadChangeReport] = []
+    var traces: [TraceRequest] = []
     /// Places at this longitude have no road.
     var sea = 99.0
     /// Stops at this longitude are not reached.
@@ -24,7 +25,7 @@ struct SimulatedRoads {
     var messages: [RouteMessage] = []
 
     var isUnasked: Bool {
-        routes.isEmpty && tables.isEmpty && reaches.isEmpty && nearest.isEmpty
+        routes.isEmpty && tables.isEmpty && reaches.isEmpty && nearest.isEmpty && traces.isEmpty
             && orders.isEmpty && listings.isEmpty
     }
 
@@ -184,6 +185,28 @@ struct SimulatedRoads {
                             shape: .polyline(paths: [Array(ring.prefix(2))])))
                 }
             }
+        }
+        return answer
+    }
+
+    /// One matching of the positions that have a road.
+    mutating func answer(_ request: TraceRequest) throws(Failure) -> TraceAnswer {
+        traces.append(request)
+        var answer = TraceAnswer(
+            context: try context(request.terms),
+            points: request.points.map { _ in TraceAnswer.Point() })
+        let stops = request.points.filter { $0.location.x != sea }.map { RoutePlace($0.location) }
+        guard stops.count > 1 else { return answer }
+        var plain = RouteRequest(request.terms, stops: stops)
+        (plain.directions, plain.wantsShape) = (request.directions, request.wantsShape)
+        guard let route = try self.answer(plain).routes.first else { return answer }
+        answer.matchings = [TraceAnswer.Matching(confidence: 0.75, edges: [], route: route)]
+        var count = 0
+        for (number, point) in request.points.enumerated() where point.location.x != sea {
+            answer.points[number].place = located(RoutePlace(point.location), number)
+            (answer.points[number].matching, answer.points[number].number) = (0, count)
+            answer.points[number].otherCount = 2
+            count += 1
         }
         return answer
     }

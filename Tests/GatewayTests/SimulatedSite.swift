@@ -177,6 +177,8 @@ final class SimulatedSite: GatewayBackend {
                 try answerRoads { roads throws(Failure) in try roads.answer(request) }
             case let request as ReachRequest:
                 try answerRoads { roads throws(Failure) in try roads.answer(request) }
+            case let request as TraceRequest:
+                try answerRoads { roads throws(Failure) in try roads.answer(request) }
             case let request as NearestRoadsRequest:
                 try answerRoads { roads throws(Failure) in try roads.answer(request) }
             case let request as RoadChangeRequest:

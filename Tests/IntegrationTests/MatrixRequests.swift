@@ -412,7 +412,13 @@ struct MatrixSubject: Sendable {
                     ("roundtrip", "false", "true"), ("source", "first", "any"),
                     ("destination", "last", "any"),
                 ])
-        case "osrmMatch": return osrm("match", "1,2;3,4", [])
+        case "osrmMatch":
+            return osrm(
+                "match", "1,2;3,4",
+                Self.osrmLines + [
+                    ("timestamps", "1;2", "2;1"), ("gaps", "ignore", "split"),
+                    ("tidy", "true", "false"), ("waypoints", "0;1", "0"),
+                ])
         case "map": return [MatrixRequest(mapServer)]
         case "mapLayers": return [MatrixRequest(mapServer + "/layers")]
         case "mapLegend": return [MatrixRequest(mapServer + "/legend")]

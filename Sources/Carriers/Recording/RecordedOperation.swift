@@ -72,7 +72,7 @@ public struct RecordedOperation: Sendable {
         RecordedOperation(.identify), RecordedOperation(.geocode), RecordedOperation(.suggest),
         RecordedOperation(.reverse), RecordedOperation(.query), RecordedOperation(.find),
         RecordedOperation(.route), RecordedOperation(.routeTable), RecordedOperation(.reach),
-        RecordedOperation(.nearestRoads),
+        RecordedOperation(.nearestRoads), RecordedOperation(.matchTrace),
     ]
 
     private static let byName = Dictionary(

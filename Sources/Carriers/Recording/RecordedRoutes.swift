@@ -48,6 +48,11 @@ extension NearestRoadsRequest: RecordedRouteQuestion {
     public var placeCount: Int { 1 }
 }
 
+extension TraceRequest: RecordedRouteQuestion {
+    /// Number of its positions.
+    public var placeCount: Int { points.count }
+}
+
 /// An answer about routes.
 public protocol RecordedRouteAnswer: RecordedAnswer, Codable {
     /// What it was computed from.
@@ -67,3 +72,4 @@ extension RouteAnswer: RecordedRouteAnswer {}
 extension RouteTableAnswer: RecordedRouteAnswer {}
 extension ReachAnswer: RecordedRouteAnswer {}
 extension NearestRoadsAnswer: RecordedRouteAnswer {}
+extension TraceAnswer: RecordedRouteAnswer {}

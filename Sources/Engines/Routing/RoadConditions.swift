@@ -54,6 +54,13 @@ struct RoadConditions: Hashable, Sendable {
         for edge in some { edges[edge, default: Edge()].add(effect) }
     }
 
+    /// The closures and the forbidden turns alone.
+    var closures: RoadConditions {
+        var closures = self
+        closures.edges = edges.filter(\.value.isClosed).mapValues { _ in Edge(isClosed: true) }
+        return closures
+    }
+
     /// Whether no route may pass an edge.
     func isClosed(_ edge: Int) -> Bool { edges[edge]?.isClosed ?? false }
 }

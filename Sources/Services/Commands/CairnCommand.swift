@@ -28,7 +28,7 @@ package struct CairnCommand: AsyncParsableCommand {
             EraseCommand.self,
             IdentifyCommand.self, GeocodeCommand.self, SuggestCommand.self, ReverseCommand.self,
             LocatorCommands.self, RouteCommand.self, TableCommand.self, ReachCommand.self,
-            NetworkCommands.self, RoadCommands.self,
+            MatchCommand.self, NetworkCommands.self, RoadCommands.self,
             JobCommands.self, TilesCommands.self, LogCommands.self,
             WhyCommand.self, UndoCommand.self, SweepCommand.self, ReplayCommand.self,
             BackupCommand.self, RestoreCommand.self, DrillCommands.self, ViewCommand.self,

@@ -12,8 +12,8 @@ internal import Routing
 package import Site
 package import Worker
 
-/// The operations of a router: `route`, `routeTable`, `reach`, `nearestRoads`, `changeRoads`,
-/// `roadChanges`, and the chunks of jobs on road networks.
+/// The operations of a router: `route`, `routeTable`, `reach`, `nearestRoads`, `matchTrace`,
+/// `changeRoads`, `roadChanges`, and the chunks of jobs on road networks.
 ///
 /// A request waits until the networks have reached its `minSequence`, or reads them as they were
 /// `at` a sequence number. Callable from any number of threads.
@@ -56,6 +56,9 @@ package struct RouterOperations: Sendable {
         }
         answer(.nearestRoads, in: &handlers) { router, request, _ throws(Failure) in
             try router.nearest(request)
+        }
+        answer(.matchTrace, in: &handlers) { router, request, context throws(Failure) in
+            try router.match(request, isCancelled: { context.isCancelled })
         }
         handlers.on(.changeRoads) { request, context in
             try RoadWriter(follower: follower, shelf: shelf, log: log).change(request, context)

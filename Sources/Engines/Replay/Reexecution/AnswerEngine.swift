@@ -162,6 +162,9 @@ public final class SiteEngine: AnswerEngine {
             .answer(
                 try engine.networks.router(request.terms, at: record.sequence).nearest(request))
         },
+        Handler(.matchTrace) { engine, request, record throws(Failure) in
+            .answer(try engine.networks.router(request.terms, at: record.sequence).match(request))
+        },
     ]
 
     /// The operations that it re-executes.

@@ -19,8 +19,8 @@ public enum Operations {
         Operation.workerHash.summary,
         Operation.geocode.summary, Operation.suggest.summary, Operation.reverse.summary,
         Operation.route.summary, Operation.routeTable.summary, Operation.reach.summary,
-        Operation.nearestRoads.summary, Operation.changeRoads.summary,
-        Operation.roadChanges.summary,
+        Operation.nearestRoads.summary, Operation.matchTrace.summary,
+        Operation.changeRoads.summary, Operation.roadChanges.summary,
     ]
 }
 
@@ -256,6 +256,15 @@ extension Operation where Request == NearestRoadsRequest, Answer == NearestRoads
             requestBound: OperationPlace.shortBound,
             answer: .fixed(encode: FixedLayout.encode, decode: FixedLayout.nearestRoadsAnswer),
             recordedForm: 4)
+    }
+}
+
+extension Operation where Request == TraceRequest, Answer == TraceAnswer {
+    /// Finds the roads on which recorded positions were travelled.
+    public static var matchTrace: Self {
+        Self(
+            "matchTrace", at: .pool(.router), request: .json, answer: .json, effort: .long,
+            timeout: .seconds(60), recordedForm: 4)
     }
 }
 

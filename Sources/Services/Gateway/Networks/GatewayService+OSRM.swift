@@ -160,8 +160,41 @@ extension GatewayService {
     }
 
     func osrmMatch(_ call: Call) async throws(Failure) -> GatewayResponse {
-        _ = try await options(call)
-        throw OSRMCode.notImplemented.failure(
-            "The service match is not offered: route, table, nearest and trip are.")
+        let options = try await options(call)
+        try options.require(2...TraceRequest.largestPointCount)
+        let forms = try OSRMForms(options)
+        try options.refuseSides()
+        if try options.indices(Known.osrmWaypoints).map({ $0 != Array(options.places.indices) })
+            == true
+        {
+            throw OSRMCode.notImplemented.failure("waypoints: every coordinate is a waypoint.")
+        }
+        let times = try options.timestamps()
+        var request = TraceRequest(
+            options.terms,
+            points: zip(options.places, times).map { place, time in
+                var point = TracePoint(place.location, time: time)
+                point.precision = place.radius.map { min($0, TracePoint.largestPrecision) }
+                (point.bearing, point.bearingTolerance) = (place.bearing, place.bearingTolerance)
+                return point
+            })
+        // The changes of roads that held when the trace was recorded.
+        request.terms.departure = times.lazy.compactMap { $0 }.first
+        if try options.word(Known.osrmGaps, ["split", "ignore"]) == "ignore" {
+            request.bridgesPauses = true
+        }
+        if try options.flag(Known.osrmTidy, or: false) { request.tidies = true }
+        if forms.steps || !forms.annotations.isEmpty {
+            request.directions = RouteRequest.Directions(areSteps: true)
+        } else if forms.overview == .false {
+            request.wantsShape = false
+        }
+        let answer = try await backend.ask(
+            .matchTrace, request, within: try call.parameters.timeout())
+        guard !answer.matchings.isEmpty else {
+            throw OSRMCode.noMatch.failure("Could not match the trace.")
+        }
+        return Self.response(
+            try Self.body(options, forms).matchings(answer), answer.context)
     }
 }

@@ -82,10 +82,13 @@ struct OSRMBody {
         return json.bytes
     }
 
-    private func write(
-        _ route: FoundRoute, _ line: [Coordinate], to json: inout JSONWriter
+    /// A route; with `confidence`, a matching.
+    func write(
+        _ route: FoundRoute, _ line: [Coordinate], confidence: Double? = nil,
+        to json: inout JSONWriter
     ) throws(Failure) {
         json.openObject()
+        if let confidence { json.member("confidence", confidence) }
         json.key("legs")
         json.openArray()
         let cuts = try cuts(of: route, line)
@@ -240,7 +243,7 @@ struct OSRMBody {
 
     // MARK: Other answers
 
-    private func waypoint(_ place: LocatedPlace, _ json: inout JSONWriter) {
+    func waypoint(_ place: LocatedPlace, _ json: inout JSONWriter) {
         json.member("hint", Self.hint)
         json.key("location")
         json.location(place.position ?? Coordinate(x: 0, y: 0))

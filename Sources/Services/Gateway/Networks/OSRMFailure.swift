@@ -15,6 +15,7 @@ enum OSRMCode: String, CaseIterable {
     case noRoute = "NoRoute"
     case noTable = "NoTable"
     case noTrips = "NoTrips"
+    case noMatch = "NoMatch"
     case tooBig = "TooBig"
     case notImplemented = "NotImplemented"
 

@@ -154,6 +154,29 @@ struct OSRMOptions {
 
     // MARK: Options of single services
 
+    /// The times of the places, in seconds since 1970; nil for each where there are none.
+    func timestamps() throws(Failure) -> [Timestamp?] {
+        guard let elements = try list(Known.osrmTimestamps) else {
+            return places.map { _ in nil }
+        }
+        return try elements.map { element throws(Failure) in
+            guard !element.isEmpty else { return nil }
+            // Up to the year 9999.
+            guard let seconds = Parameters.number(String(element)), seconds >= 0,
+                seconds <= 253_402_300_799
+            else { throw invalid("timestamps", element, "seconds since 1970") }
+            return Timestamp(microseconds: Int64((seconds * 1e6).rounded()))
+        }
+    }
+
+    /// Refuses places on a certain side of the vehicle.
+    func refuseSides() throws(Failure) {
+        guard places.allSatisfy({ $0.approach == nil }) else {
+            throw OSRMCode.notImplemented.failure(
+                "approaches: recorded positions have no side; expected unrestricted.")
+        }
+    }
+
     func flag(_ parameter: Parameter<String?>, or standard: Bool) throws(Failure) -> Bool {
         switch parameters[parameter] {
         case nil: return standard

@@ -40,6 +40,13 @@ extension Known {
     static let osrmNumber = Parameter.text("number", default: "1", "how many roads, up to 100")
     static let osrmRoundtrip = Parameter.text(
         "roundtrip", default: "true", "whether the trip returns to its first place")
+    static let osrmTimestamps = Parameter.text(
+        "timestamps", "seconds since 1970 for each coordinate, ascending")
+    static let osrmGaps = Parameter.text(
+        "gaps", default: "split", "split: long pauses end a matching; or ignore")
+    static let osrmTidy = Parameter.text(
+        "tidy", default: "false",
+        "whether coordinates that are hardly apart from the one before are left out")
     static let osrmSource = Parameter.text(
         "source", default: "any", "first: it begins at the first coordinate")
     static let osrmDestination = Parameter.text(

@@ -51,6 +51,9 @@ extension Route {
             asks: lines + [Known.osrmRoundtrip, Known.osrmSource, Known.osrmDestination],
             GatewayService.osrmTrip)
         + service(
-            "match", label: "osrmMatch", "Refused: routes are not found by traces.", asks: [],
-            GatewayService.osrmMatch)
+            "match", label: "osrmMatch",
+            "The roads on which recorded positions were travelled, in OSRM's form.",
+            asks: lines + [
+                Known.osrmTimestamps, Known.osrmGaps, Known.osrmTidy, Known.osrmWaypoints,
+            ], GatewayService.osrmMatch)
 }
