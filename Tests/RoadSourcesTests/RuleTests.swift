@@ -117,6 +117,34 @@ struct RuleTests {
         #expect(roads.draft.restrictions.map(\.condition) == ["", "(Mo-Fr 07:00-09:00; Sa)"])
     }
 
+    @Test func `tags with times make passages at these times`() throws {
+        let roads = try MadeRoads(
+            "highway=residential maxspeed=50 motor_vehicle:conditional=no§@§(Mo-Fr§07:00-09:00) "
+                + "maxspeed:forward:conditional=30§@§(22:00-06:00);20§@§weight>7.5",
+            profiles: ["plain", "car"])
+        let traits = try #require(roads.draft.traits.first)
+        #expect(traits.times == ["(22:00-06:00)", "(Mo-Fr 07:00-09:00)"])
+        #expect(traits.variants.count == 3)
+        #expect(traits.forward[1].speed == 40 && traits.backward[1].speed == 40)
+        #expect(traits.variants[0].forward[1].speed == 24)
+        #expect(traits.variants[0].backward[1].speed == 40)
+        for variant in traits.variants[1...] {
+            #expect(variant.forward[1] == .closed && variant.backward[1] == .closed)
+        }
+    }
+
+    @Test func `a road that is open at times only is in the network`() throws {
+        let roads = try MadeRoads(
+            "highway=residential oneway=reversible oneway:conditional=yes§@§(04:00-12:00);"
+                + "-1§@§(12:00-04:00)",
+            profiles: ["car"])
+        let traits = try #require(roads.draft.traits.first)
+        #expect(traits.forward == [.closed] && traits.backward == [.closed])
+        #expect(traits.variants[0].forward[0].access == .open)
+        #expect(traits.variants[0].backward == [.closed])
+        #expect(traits.variants[1].backward[0].access == .open)
+    }
+
     @Test func `of overlapping extracts the highest version counts, in any order`() throws {
         let old = try MadeRoads.file("highway=residential name=Old", version: 1)
         let new = try MadeRoads.file("highway=primary name=New", version: 2)

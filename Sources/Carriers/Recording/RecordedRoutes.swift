@@ -22,7 +22,10 @@ extension RecordedRouteQuestion {
     /// The question as of the moment at which it was answered, whenever it is asked again.
     public func fixed(at moment: Timestamp) -> Self {
         var question = self
-        question.terms.departure = terms.departure ?? moment
+        if terms.departure == nil {
+            question.terms.departure = moment
+            question.terms.regardsTimes = terms.regardsTimes ?? false
+        }
         question.terms.minSequence = nil
         return question
     }

@@ -96,15 +96,46 @@ public struct RoadDraft: Sendable {
         public var destination = ""
         /// The numbers of roads on its signs; empty for none.
         public var destinationRef = ""
-        /// Tags that hold at times only, `key=value`, joined by line feeds; data, not applied.
+        /// Tags that hold at times only, `key=value`, joined by line feeds; data for people.
         public var conditions = ""
         /// Along the way, by mode.
         public var forward: [Passage] = []
         /// Against the way, by mode.
         public var backward: [Passage] = []
+        /// The times, as ``MapHours`` reads them, at which the passages are others; at most
+        /// ``RoadDraft/timeLimit``.
+        public var times: [String] = []
+        /// The passages while some of ``times`` hold: at place n those of the bits of n + 1.
+        public var variants: [Variant] = []
 
         /// Creates traits.
         public init() {}
+
+        /// Whether a mode may use the way in a direction at some time.
+        func isOpen(_ mode: Int, isBackward: Bool) -> Bool {
+            let all =
+                isBackward
+                ? [backward] + variants.map(\.backward)
+                : [forward] + variants.map(\.forward)
+            return all.contains { $0.indices.contains(mode) && $0[mode].access != .closed }
+        }
+    }
+
+    /// Most times of a way.
+    public static let timeLimit = 4
+
+    /// The use of a way by mode.
+    public struct Variant: Hashable, Sendable {
+        /// Along the way, by mode.
+        public var forward: [Passage]
+        /// Against the way, by mode.
+        public var backward: [Passage]
+
+        /// States it.
+        public init(forward: [Passage], backward: [Passage]) {
+            self.forward = forward
+            self.backward = backward
+        }
     }
 
     /// A way through nodes.
@@ -153,7 +184,7 @@ public struct RoadDraft: Sendable {
         public var to: [Int64]
         /// The times at which it holds, as the source has them; empty for always.
         ///
-        /// A restriction with times is kept as data, and its turns are not forbidden.
+        /// Not part of the costs of turns in the file: a router applies it.
         public var condition: String
 
         /// What a restriction forbids.

@@ -20,7 +20,7 @@ extension RoadNetwork {
         public var destination: String
         /// The numbers of roads on its signs; empty for none.
         public var destinationRef: String
-        /// Tags that hold at times only, `key=value`; data, not applied.
+        /// Tags that hold at times only, `key=value`; see ``RoadNetwork/timedEdges()``.
         public var conditions: [String]
     }
 

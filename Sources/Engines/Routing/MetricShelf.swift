@@ -5,10 +5,10 @@ internal import CairnModel
 internal import RouteSearch
 internal import Synchronization
 
-/// The metrics of a network that are kept: for each kind of costs the one without changes, and the
-/// one of the conditions that were asked for last.
+/// The metrics of a network that are kept: for each kind of costs the one without changes, and those
+/// of the conditions that were asked for last: of the present, and of a time that is stated.
 ///
-/// At most ``capacity`` kinds, 16 bytes for each arc of the topology; the least recently used goes
+/// At most ``capacity`` kinds, 24 bytes for each arc of the topology; the least recently used goes
 /// first and is made again to the same numbers.
 final class MetricShelf: Sendable {
     static let capacity = 6
@@ -16,9 +16,16 @@ final class MetricShelf: Sendable {
     private struct Entry {
         let costs: RouteCosts
         let base: RouteMetric
+        /// The one that was asked for last is the last.
+        var kept: [Kept]
+    }
+
+    private struct Kept {
         var conditions: RoadConditions
         var metric: RouteMetric
     }
+
+    private static let keptCount = 2
 
     /// The most recently used last.
     private let entries = Mutex<[Entry]>([])
@@ -32,15 +39,20 @@ final class MetricShelf: Sendable {
         of network: RoutableNetwork
     ) throws(Failure) -> RouteMetric {
         let known = try entry(costs, of: network)
-        if known.conditions == conditions { return known.metric }
         if conditions == .none { return known.base }
-        var metric = known.metric
-        try metric.apply(network.changes(costs, from: known.conditions, to: conditions))
+        if let same = known.kept.last(where: { $0.conditions == conditions }) {
+            return same.metric
+        }
+        let nearest = known.kept.last ?? Kept(conditions: .none, metric: known.base)
+        var metric = nearest.metric
+        try metric.apply(network.changes(costs, from: nearest.conditions, to: conditions))
         if isPresent {
             entries.withLock { entries in
                 guard let place = entries.firstIndex(where: { $0.costs == costs }) else { return }
-                entries[place].conditions = conditions
-                entries[place].metric = metric
+                entries[place].kept.append(Kept(conditions: conditions, metric: metric))
+                if entries[place].kept.count > Self.keptCount {
+                    entries[place].kept.removeFirst()
+                }
             }
         }
         return metric
@@ -59,7 +71,7 @@ final class MetricShelf: Sendable {
         }
         if let known { return known }
         let base = try RouteMetric(network.topology, network.weights(costs), threads: 2)
-        let entry = Entry(costs: costs, base: base, conditions: .none, metric: base)
+        let entry = Entry(costs: costs, base: base, kept: [])
         entries.withLock { entries in
             // Another thread may have made it meanwhile; either will do.
             entries.removeAll { $0.costs == costs }

@@ -80,7 +80,7 @@ extension RoutableNetwork {
         for snap in approaching(place, snaps) {
             let length = Double(roads.length(of: snap.edge))
             let fraction = length > 0 ? Double(snap.offset) / length : 0
-            if roads.access(of: snap.edge, mode: costs.mode) == .open {
+            if access(of: snap.edge, mode: costs.mode, conditions) == .open {
                 let end = RouteEnd(UInt32(snap.edge), at: fraction, place: number)
                 stop.departures.append(PlacedStop.Portal(end: end, way: []))
                 for arc in arcs(of: snap.edge) {
@@ -129,7 +129,7 @@ extension RoutableNetwork {
                 let own = self.cost(target, costs, conditions)
                 guard turning < RouteWeights.infinity, own < RouteWeights.infinity else { continue }
                 let there = RouteWeights.sum(cost, turning)
-                if isOpen(target, costs) {
+                if isOpen(target, costs, conditions) {
                     var way = search.way(to: arc)
                     way[0].from = start.from
                     portals.append(
@@ -158,7 +158,7 @@ extension RoutableNetwork {
                         continue
                     }
                     let there = RouteWeights.sum(cost, turning)
-                    if isOpen(UInt32(source), costs) {
+                    if isOpen(UInt32(source), costs, conditions) {
                         var way = Array(search.way(to: arc).reversed())
                         way[way.count - 1].to = last.to
                         portals.append(
@@ -208,7 +208,7 @@ extension RoutableNetwork {
                 let target = turnTargets[turn]
                 let whole = self.cost(target, costs, conditions)
                 guard turning < RouteWeights.infinity, whole < RouteWeights.infinity,
-                    !isOpen(target, costs)
+                    !isOpen(target, costs, conditions)
                 else { continue }
                 let there = RouteWeights.sum(cost, turning)
                 if targets.contains(target) {
@@ -230,8 +230,10 @@ extension RoutableNetwork {
         _ arc: UInt32, _ costs: RouteCosts, _ conditions: RoadConditions
     ) -> UInt32 { cost(ofEdge: Int(arcEdges[Int(arc)]), costs, conditions) }
 
-    private func isOpen(_ arc: UInt32, _ costs: RouteCosts) -> Bool {
-        roads.access(of: Int(arcEdges[Int(arc)]), mode: costs.mode) == .open
+    private func isOpen(
+        _ arc: UInt32, _ costs: RouteCosts, _ conditions: RoadConditions
+    ) -> Bool {
+        access(of: Int(arcEdges[Int(arc)]), mode: costs.mode, conditions) == .open
     }
 }
 

@@ -2,6 +2,7 @@
 // Part of Cairn.
 
 internal import CairnModel
+internal import RoadNetwork
 
 /// What changes of roads and barriers have made of a network for one mode at one moment.
 struct RoadConditions: Hashable, Sendable {
@@ -13,6 +14,8 @@ struct RoadConditions: Hashable, Sendable {
         var factor = 1.0
         /// Seconds.
         var delay = 0.0
+        /// What the map says of it at the time; nil where that is what it always says.
+        var passage: Passage?
 
         /// Adds an effect; of several speeds the later counts.
         mutating func add(_ effect: RoadChange.Effect) {
@@ -26,6 +29,13 @@ struct RoadConditions: Hashable, Sendable {
         }
     }
 
+    /// How a mode may use an edge at a time.
+    struct Passage: Hashable, Sendable {
+        var access: RoadAccess
+        /// Kilometres per hour; nil for the usual speed.
+        var speed: Double?
+    }
+
     /// A turn between edges.
     struct Turn: Hashable, Sendable {
         var from: UInt32
@@ -36,6 +46,8 @@ struct RoadConditions: Hashable, Sendable {
     private(set) var edges: [Int: Edge] = [:]
     /// The turns that are forbidden.
     private(set) var bannedTurns: Set<Turn> = []
+    /// The turns that restrictions of the map forbid at the time, by number.
+    private(set) var timedBans: Set<Int> = []
 
     /// None.
     static let none = RoadConditions()
@@ -57,9 +69,18 @@ struct RoadConditions: Hashable, Sendable {
     /// The closures and the forbidden turns alone.
     var closures: RoadConditions {
         var closures = self
-        closures.edges = edges.filter(\.value.isClosed).mapValues { _ in Edge(isClosed: true) }
+        closures.edges = edges.filter { $0.value.isClosed || $0.value.passage != nil }
+            .mapValues { Edge(isClosed: $0.isClosed, passage: $0.passage) }
         return closures
     }
+
+    /// States what the map says of an edge at the time.
+    mutating func set(_ passage: Passage, on edge: Int) {
+        edges[edge, default: Edge()].passage = passage
+    }
+
+    /// Forbids turns at the time.
+    mutating func ban(turns: [Int]) { timedBans.formUnion(turns) }
 
     /// Whether no route may pass an edge.
     func isClosed(_ edge: Int) -> Bool { edges[edge]?.isClosed ?? false }

@@ -33,6 +33,8 @@ public final class RoutableNetwork: Sendable {
     /// Whether whole millimetres of a route over all of it may exceed what a search can add up, so
     /// that distances are searched in centimetres.
     let usesCentimetres: Bool
+    /// What holds on the roads at times only.
+    let timed: TimedRoads
     let metrics = MetricShelf()
     let standing = StandingShelf()
     private let searchers = Mutex<[RouteSearcher]>([])
@@ -89,6 +91,7 @@ public final class RoutableNetwork: Sendable {
         }
         self.copies = copies
         turnKinds = Self.kinds(roads, starts)
+        timed = TimedRoads(roads)
         // The longest way that is no detour is some multiple of the extent's diagonal.
         let extent = published.extent
         let degrees = max(extent.maxX - extent.minX, extent.maxY - extent.minY)

@@ -52,12 +52,14 @@ extension RoutableNetwork {
     /// Seconds of an edge from end to end, to a microsecond; nil where the mode may not use it or
     /// it is closed.
     func seconds(_ edge: Int, mode: Int, _ conditions: RoadConditions) -> Double? {
-        guard roads.access(of: edge, mode: mode) != .closed else { return nil }
+        guard access(of: edge, mode: mode, conditions) != .closed else { return nil }
         guard let condition = conditions.edges[edge] else {
             return roads.exactDuration(of: edge, mode: mode)
         }
         guard !condition.isClosed else { return nil }
-        let own = roads.exactDuration(of: edge, mode: mode)
+        let own =
+            condition.passage?.speed.map { roads.exactLength(of: edge) / ($0 / 3.6) }
+            ?? roads.exactDuration(of: edge, mode: mode)
         let driven = condition.speed.map { roads.exactLength(of: edge) / ($0 / 3.6) } ?? own
         return driven * condition.factor + condition.delay
     }
@@ -89,7 +91,7 @@ extension RoutableNetwork {
     func weight(
         ofEdge edge: Int, _ costs: RouteCosts, _ conditions: RoadConditions
     ) -> UInt32 {
-        roads.access(of: edge, mode: costs.mode) == .open
+        access(of: edge, mode: costs.mode, conditions) == .open
             ? cost(ofEdge: edge, costs, conditions) : RouteWeights.infinity
     }
 
@@ -101,6 +103,7 @@ extension RoutableNetwork {
         guard own < RouteWeights.infinity, costs.allows(turnKinds[turn]) else {
             return RouteWeights.infinity
         }
+        if conditions.timedBans.contains(turn) { return RouteWeights.infinity }
         if !conditions.bannedTurns.isEmpty {
             let pair = RoadConditions.Turn(
                 from: arcEdges[arc], to: arcEdges[Int(turnTargets[turn])])
@@ -157,6 +160,11 @@ extension RoutableNetwork {
                     changes.append(.turn(from: arc, to: turnTargets[turn], cost))
                 }
             }
+        }
+        for turn in old.timedBans.symmetricDifference(new.timedBans) {
+            let arc = source(ofTurn: turn)
+            let cost = cost(ofTurn: turn, from: arc, costs, new)
+            changes.append(.turn(from: UInt32(arc), to: turnTargets[turn], cost))
         }
         return changes
     }

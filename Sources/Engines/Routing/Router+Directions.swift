@@ -44,7 +44,9 @@ extension Router {
     }
 
     private func isUsable(from arc: UInt32, onto edge: Int) -> Bool {
-        guard network.roads.access(of: edge, mode: costs.mode) != .closed else { return false }
+        guard network.access(of: edge, mode: costs.mode, conditions) != .closed else {
+            return false
+        }
         let turns = Int(network.turnStarts[Int(arc)])..<Int(network.turnStarts[Int(arc) + 1])
         return turns.contains {
             Int(network.arcEdges[Int(network.turnTargets[$0])]) == edge

@@ -60,6 +60,7 @@ extension Router {
         answer.routes = try found.map { legs throws(Failure) in
             try described(legs, visits, request)
         }
+        if let best = found.first { answer.context.messages += conditionalMessages(best) }
         if request.explain == true, found.count > 0 {
             answer.shapedBy = try shaping(visits, best: found[0])
         }
@@ -231,8 +232,8 @@ extension Router {
         from start: PlacedStop, to end: PlacedStop, _ conditions: RoadConditions
     ) -> RouteWay? {
         var best: RouteWay?
-        for from in start.snaps where isEnclosed(from) {
-            for to in end.snaps where isEnclosed(to) {
+        for from in start.snaps where isEnclosed(from, conditions) {
+            for to in end.snaps where isEnclosed(to, conditions) {
                 guard let direct = network.enclosedWay(from: from, to: to, costs, conditions),
                     direct.cost < best?.cost ?? RouteWeights.infinity
                 else { continue }
@@ -242,8 +243,10 @@ extension Router {
         return best
     }
 
-    private func isEnclosed(_ snap: RoadNetwork.Snap) -> Bool {
-        network.roads.access(of: snap.edge, mode: costs.mode) != .open
+    private func isEnclosed(
+        _ snap: RoadNetwork.Snap, _ conditions: RoadConditions
+    ) -> Bool {
+        network.access(of: snap.edge, mode: costs.mode, conditions) != .open
     }
 }
 

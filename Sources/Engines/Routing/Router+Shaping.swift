@@ -17,8 +17,8 @@ extension Router {
         let cost = best.reduce(0) { $0 + UInt64($1.cost) }
         var edges = Set(best.flatMap(\.parts).map { Int(network.arcEdges[Int($0.arc)]) })
         let free = try network.metrics.metric(
-            costs, .none, isPresent: false, of: network)
-        if case .success(let ways) = try search(visits, alternatives: 0, free, .none) {
+            costs, timed, isPresent: false, of: network)
+        if case .success(let ways) = try search(visits, alternatives: 0, free, timed) {
             for part in ways.first?.flatMap(\.parts) ?? [] {
                 edges.insert(Int(network.arcEdges[Int(part.arc)]))
             }
@@ -34,7 +34,7 @@ extension Router {
         for (standing, roads) in holding where found.count < Self.shapingLimit {
             let change = standing.change
             guard roads.edges.contains(where: edges.contains) else { continue }
-            var lifted = RoadConditions.none
+            var lifted = timed
             for (other, roads) in holding where other.number != standing.number {
                 lifted.add(other.change.effect, on: roads)
             }

@@ -44,8 +44,12 @@ public struct Router: Sendable {
     let travelMode: NetworkMode.TravelMode
     /// What changes of roads and barriers have made of the roads.
     var conditions: RoadConditions
-    /// The changes alone.
+    /// The changes, with what the map says of the time.
     let standing: RoadConditions
+    /// What the map says of the time alone.
+    let timed: RoadConditions
+    /// Whether what holds at times only is regarded.
+    let regardsTimes: Bool
     let barriers: [BarrierEffect]
     var metric: RouteMetric
     var context: RouteContext
@@ -68,7 +72,12 @@ public struct Router: Sendable {
             mode: mode, minimises: travelMode.minimises, uTurns: terms.uTurns ?? .everywhere,
             avoiding: Set(terms.avoiding ?? []))
         let time = terms.departure ?? moment.now
-        let standing = network.conditions(moment.changes, mode: mode, at: time)
+        regardsTimes = terms.regardsTimes ?? (terms.departure != nil)
+        let standing = network.conditions(
+            moment.changes, mode: mode, at: time, regardsTimes: regardsTimes)
+        timed =
+            regardsTimes
+            ? network.conditions([], mode: mode, at: time, regardsTimes: true) : .none
         var conditions = standing
         var barriers: [BarrierEffect] = []
         var messages: [RouteMessage] = []

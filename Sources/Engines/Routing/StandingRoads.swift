@@ -93,12 +93,16 @@ extension RoutableNetwork {
     /// The longitude whose local mean time the hours of changes are in: the middle of the network.
     var middleLongitude: Double { (published.extent.minX + published.extent.maxX) / 2 }
 
-    /// What standing changes make of the network for a mode at a moment; the latest ones are kept.
+    /// What standing changes, and what the map says of the time where that is regarded, make of the
+    /// network for a mode at a moment; the latest ones are kept.
     func conditions(
-        _ changes: [StandingRoadChange], mode: Int, at moment: Timestamp
+        _ changes: [StandingRoadChange], mode: Int, at moment: Timestamp,
+        regardsTimes: Bool = false
     ) -> RoadConditions {
-        guard !changes.isEmpty else { return .none }
-        return standing.conditions(changes, mode: mode, at: moment, of: self)
+        let regardsTimes = regardsTimes && !timed.isEmpty
+        guard !changes.isEmpty || regardsTimes else { return .none }
+        return standing.conditions(
+            changes, mode: mode, at: moment, regardsTimes: regardsTimes, of: self)
     }
 
     /// Brings the metrics that are kept up to the standing changes, so that the next request does
@@ -134,6 +138,7 @@ final class StandingShelf: Sendable {
     private struct Conditions {
         var changes: [StandingRoadChange]
         var mode: Int
+        var regardsTimes: Bool
         /// From when until when the same changes hold.
         var since: Timestamp
         var until: Timestamp
@@ -173,20 +178,21 @@ final class StandingShelf: Sendable {
 
     /// What changes make of a network.
     func conditions(
-        _ changes: [StandingRoadChange], mode: Int, at moment: Timestamp,
+        _ changes: [StandingRoadChange], mode: Int, at moment: Timestamp, regardsTimes: Bool,
         of network: RoutableNetwork
     ) -> RoadConditions {
         let known = state.withLock { state -> RoadConditions? in
             let place = state.conditions.lastIndex {
                 $0.mode == mode && $0.since <= moment && moment < $0.until
-                    && $0.changes == changes
+                    && $0.regardsTimes == regardsTimes && $0.changes == changes
             }
             guard let place else { return nil }
             state.conditions.append(state.conditions.remove(at: place))
             return state.conditions.last?.conditions
         }
         if let known { return known }
-        let found = fold(changes, mode: mode, at: moment, of: network)
+        let found = fold(
+            changes, mode: mode, at: moment, regardsTimes: regardsTimes, of: network)
         state.withLock { state in
             state.conditions.append(found)
             if state.conditions.count > Self.conditionCapacity { state.conditions.removeFirst() }
@@ -195,12 +201,18 @@ final class StandingShelf: Sendable {
     }
 
     private func fold(
-        _ changes: [StandingRoadChange], mode: Int, at moment: Timestamp,
+        _ changes: [StandingRoadChange], mode: Int, at moment: Timestamp, regardsTimes: Bool,
         of network: RoutableNetwork
     ) -> Conditions {
         var found = Conditions(
-            changes: changes, mode: mode, since: Timestamp(microseconds: .min),
+            changes: changes, mode: mode, regardsTimes: regardsTimes,
+            since: Timestamp(microseconds: .min),
             until: Timestamp(microseconds: .max), conditions: .none)
+        if regardsTimes {
+            (found.since, found.until) = network.timed.add(
+                to: &found.conditions, mode: mode, at: moment,
+                longitude: network.middleLongitude)
+        }
         let name = network.roads.modes[mode].name
         for (standing, roads) in zip(changes, roads(of: changes, in: network)) {
             let span = standing.change.span(

@@ -88,6 +88,7 @@ struct RouteSettings {
             terms.avoiding = kinds
         }
         terms.departure = time
+        terms.regardsTimes = texts["departure"] != nil
         if let text = texts["departure"] {
             guard case .time(let departure)? = AsOf(parsing: text) else {
                 throw ParameterTexts.fault("departure", "a time like 2026-11-21T09:30:00Z")

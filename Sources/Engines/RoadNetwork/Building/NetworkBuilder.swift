@@ -131,7 +131,11 @@ public enum NetworkBuilder {
             }
         }
         for traits in draft.traits {
-            for passages in [traits.forward, traits.backward] {
+            guard traits.times.count <= RoadDraft.timeLimit,
+                traits.variants.count == 1 << traits.times.count - 1
+            else { throw fault("'\(traits.name)': passages at times that do not fit them") }
+            let variants = traits.variants.flatMap { [$0.forward, $0.backward] }
+            for passages in [traits.forward, traits.backward] + variants {
                 guard passages.count == draft.modes.count,
                     passages.allSatisfy({ $0.access == .closed || 0.1...1000 ~= $0.speed })
                 else {

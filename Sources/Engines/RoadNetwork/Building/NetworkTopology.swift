@@ -116,8 +116,8 @@ struct NetworkTopology {
         func directions(_ link: Link) -> (forward: Bool, backward: Bool) {
             let traits = draft.traits[Int(draft.ways[link.way].traits)]
             return (
-                traits.forward.contains { $0.access != .closed },
-                traits.backward.contains { $0.access != .closed }
+                draft.modes.indices.contains { traits.isOpen($0, isBackward: false) },
+                draft.modes.indices.contains { traits.isOpen($0, isBackward: true) }
             )
         }
         var count = 0

@@ -64,7 +64,7 @@ struct NetworkWriter {
             let traits = draft.traits[Int(way.traits)]
             texts.formUnion([
                 traits.roadClass, traits.name, traits.ref, traits.destination,
-                traits.destinationRef, traits.conditions,
+                traits.destinationRef, traits.conditions, StoredPassages.text(traits),
             ])
         }
         texts.formUnion(resolved.map { draft.restrictions[$0.restriction].condition })
@@ -131,7 +131,7 @@ struct NetworkWriter {
                 traits.append(own.flags.rawValue)
                 for text in [
                     own.roadClass, own.name, own.ref, own.destination, own.destinationRef,
-                    own.conditions,
+                    own.conditions, StoredPassages.text(own),
                 ] {
                     traits.append(number(text))
                 }

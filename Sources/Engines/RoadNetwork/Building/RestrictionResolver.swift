@@ -86,9 +86,8 @@ struct RestrictionResolver {
         let known = topology.edges[Int(edge)]
         let traits = draft.traits[
             Int(draft.ways[topology.links[Int(known.link)].way].traits)]
-        let passages = known.isBackward ? traits.backward : traits.forward
-        return passages.enumerated().contains { mode, passage in
-            modes & 1 << UInt8(mode) != 0 && passage.access != .closed
+        return draft.modes.indices.contains { mode in
+            modes & 1 << UInt8(mode) != 0 && traits.isOpen(mode, isBackward: known.isBackward)
         }
     }
 

@@ -58,6 +58,11 @@ extension NetworkFile {
         }
         let version = bytes.uint32(at: 8)
         guard version <= NetworkLayout.version else { throw Damage("", version: version) }
+        guard version == NetworkLayout.version || version == 0 else {
+            throw Damage(
+                "it has version \(version), this build reads version \(NetworkLayout.version): "
+                    + "'cairn network build' makes it anew")
+        }
         guard version == NetworkLayout.version,
             CRC32C.checksum(bytes.extracting(0..<60)) == bytes.uint32(at: 60)
         else { throw Damage("the header's checksum is wrong") }
@@ -179,8 +184,12 @@ extension NetworkFile {
         try checkStarts(.texts, of: textCount, end: count(.text), bytes)
         for set in 0..<count(.traits) {
             let at = offset(.traits, set)
-            for place in 0..<6 where Int(bytes.uint32(at: at + 4 + 4 * place)) >= textCount {
+            for place in 0..<7 where Int(bytes.uint32(at: at + 4 + 4 * place)) >= textCount {
                 throw Damage("traits \(set) have a text that does not exist")
+            }
+            let stored = Int(bytes.uint32(at: at + 4 + 4 * 6))
+            guard stored == 0 || StoredPassages(text(stored, bytes), modes: modeCount) != nil else {
+                throw Damage("traits \(set) have no passages at their times")
             }
         }
     }

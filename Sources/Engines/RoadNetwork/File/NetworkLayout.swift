@@ -11,7 +11,7 @@ internal import CairnModel
 /// they follow one another without gaps.
 enum NetworkLayout {
     static let magic = Array("CRNROADS".utf8)
-    static let version: UInt32 = 1
+    static let version: UInt32 = 2
     static let headerByteCount = 64
     static let sectionEntryByteCount = 16
     /// Null value of 32-bit numbers.
@@ -53,8 +53,8 @@ enum NetworkLayout {
         case linkStarts
         /// Longitude and latitude in 10⁻⁷ degrees (i32 both), link after link.
         case points
-        /// Per set of traits flags, and the numbers of six texts: class, name, ref, destination,
-        /// destination's ref, conditions.
+        /// Per set of traits flags, and the numbers of seven texts: class, name, ref, destination,
+        /// destination's ref, conditions, ``StoredPassages``.
         case traits
         /// Milliseconds of each edge, mode after mode.
         case durations
@@ -92,7 +92,7 @@ enum NetworkLayout {
             case .turnClasses, .lengthRemainders, .durationRemainders: 2
             case .linkWays, .linkEdges, .points: 8
             case .vertices: 16
-            case .traits: 28
+            case .traits: 32
             case .classes: 4 + 4 * modes
             case .restrictions: 24
             default: 4

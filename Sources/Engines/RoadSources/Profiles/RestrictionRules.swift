@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
+internal import CairnModel
 internal import RoadNetwork
 
 /// The rules of all profiles for restrictions of turns
@@ -76,30 +77,11 @@ struct RestrictionRules {
             clauses.append(Clause(value: value, condition: hours.joined(separator: " ")))
         }
         if let text = keys.lazy.compactMap({ tags[$0 + ":conditional"] }).first {
-            clauses += Self.conditional(text)
-        }
-        return clauses
-    }
-
-    /// The clauses of `no_left_turn @ (Mo-Fr 07:00-09:00); no_u_turn @ (…)`.
-    private static func conditional(_ text: String) -> [Clause] {
-        var (parts, depth): ([String], Int) = ([""], 0)
-        for character in text {
-            if character == "(" { depth += 1 }
-            if character == ")" { depth = max(0, depth - 1) }
-            if character == ";", depth == 0 {
-                parts.append("")
-            } else {
-                parts[parts.count - 1].append(character)
+            clauses += TimedClauses.list(text).map {
+                Clause(value: $0.value, condition: $0.condition)
             }
         }
-        return parts.compactMap { part in
-            guard let at = part.firstIndex(of: "@") else { return nil }
-            let condition = TagValues.trimmed(part[part.index(after: at)...])
-            return Clause(
-                value: TagValues.trimmed(part[..<at]),
-                condition: condition.isEmpty ? "unknown" : condition)
-        }
+        return clauses
     }
 
     private static func kind(_ value: String) throws(Rejection) -> RoadDraft.Restriction.Kind {

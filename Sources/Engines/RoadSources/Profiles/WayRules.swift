@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
+internal import CairnModel
 internal import RoadNetwork
 
 /// What the profiles make of a way's tags.
@@ -20,6 +21,8 @@ struct WayRules {
     private let keys: Set<String>
     private var known: [OSMTags: WayUse] = [:]
 
+    private static let conditional = ":conditional"
+
     /// Most sets of tags that are remembered.
     private static let memoryLimit = 100_000
 
@@ -30,8 +33,9 @@ struct WayRules {
             "driving_side", "surface", "maxspeed:type", "source:maxspeed", "zone:maxspeed",
         ]
         func add(_ key: String) {
-            for ending in ["", ":forward", ":backward", ":conditional"] {
+            for ending in ["", ":forward", ":backward"] {
                 keys.insert(key + ending)
+                keys.insert(key + ending + Self.conditional)
             }
         }
         for profile in profiles {
@@ -74,20 +78,28 @@ struct WayRules {
         use.traits.conditions = tags.list.filter { $0.key.hasSuffix(":conditional") }
             .map { "\($0.key)=\($0.value)" }.joined(separator: "\n")
         let isArea = tags["area"] == "yes" && !use.isFerry
-        for profile in profiles {
-            if isArea, profile.usesAreas != true {
-                use.traits.forward.append(.closed)
-                use.traits.backward.append(.closed)
-                continue
+        func passages(_ tags: OSMTags) -> RoadDraft.Variant {
+            var variant = RoadDraft.Variant(forward: [], backward: [])
+            for profile in profiles {
+                let rules = ModeRules(profile: profile, tags: tags, roadClass: roadClass)
+                let (forward, backward) =
+                    isArea && profile.usesAreas != true
+                    ? (.closed, .closed)
+                    : use.isFerry ? rules.ferryPassages(route) : rules.passages()
+                variant.forward.append(forward)
+                variant.backward.append(backward)
             }
-            let rules = ModeRules(profile: profile, tags: tags, roadClass: roadClass)
-            let (forward, backward) =
-                use.isFerry ? rules.ferryPassages(route) : rules.passages()
-            use.traits.forward.append(forward)
-            use.traits.backward.append(backward)
+            return variant
         }
-        let passages = use.traits.forward + use.traits.backward
-        if passages.allSatisfy({ $0.access == .closed }) {
+        let usual = passages(tags)
+        (use.traits.forward, use.traits.backward) = (usual.forward, usual.backward)
+        let times = Self.times(tags)
+        let variants = (1..<max(1, 1 << times.count)).map { passages(Self.tags(tags, times, $0)) }
+        if variants.contains(where: { $0 != usual }) {
+            (use.traits.times, use.traits.variants) = (times, variants)
+        }
+        let all = ([usual] + variants).flatMap { $0.forward + $0.backward }
+        if all.allSatisfy({ $0.access == .closed }) {
             use.rejection =
                 isArea
                 ? "an area (area=yes), not a line"
@@ -95,6 +107,33 @@ struct WayRules {
                     + "\(use.isFerry ? route : String(roadClass.prefix(40)))"
         }
         return use
+    }
+
+    /// The different times of tags with conditions that are understood, at most
+    /// ``RoadDraft/timeLimit``.
+    private static func times(_ tags: OSMTags) -> [String] {
+        var times: [String] = []
+        for tag in tags.list where tag.key.hasSuffix(conditional) {
+            for clause in TimedClauses.list(tag.value) where !times.contains(clause.condition) {
+                if MapHours(clause.condition) != nil { times.append(clause.condition) }
+            }
+        }
+        return Array(times.prefix(RoadDraft.timeLimit))
+    }
+
+    /// The tags while some times hold: of several clauses the last one that holds counts.
+    private static func tags(_ tags: OSMTags, _ times: [String], _ holding: Int) -> OSMTags {
+        var list = tags.list
+        for tag in tags.list where tag.key.hasSuffix(conditional) {
+            let key = String(tag.key.dropLast(conditional.count))
+            let clause = TimedClauses.list(tag.value).last { clause in
+                times.firstIndex(of: clause.condition).map { holding & 1 << $0 != 0 } ?? false
+            }
+            guard let clause else { continue }
+            list.removeAll { $0.key == key }
+            list.append(OSMTags.Tag(key: key, value: clause.value))
+        }
+        return OSMTags(list)
     }
 
     private static func flags(_ tags: OSMTags, _ roadClass: String, isFerry: Bool) -> RoadFlags {

@@ -272,7 +272,7 @@ struct TraceSearch {
 
     private func enclosed(_ start: TraceCandidate, _ end: TraceCandidate) -> RouteWay? {
         let access = { (candidate: TraceCandidate) in
-            network.roads.access(of: candidate.snap.edge, mode: costs.mode)
+            network.access(of: candidate.snap.edge, mode: costs.mode, conditions)
         }
         guard access(start) != .open, access(end) != .open,
             let found = network.enclosedWay(from: start.snap, to: end.snap, costs, conditions)

@@ -19,6 +19,9 @@ public struct RouteTerms: Hashable, Sendable, Codable {
     public var avoiding: [AvoidedRoads]?
     /// When the travel begins: which changes of roads hold; nil for now.
     public var departure: Timestamp?
+    /// Whether what the map says of certain times only is regarded; nil for where ``departure`` is
+    /// stated.
+    public var regardsTimes: Bool?
     /// As of this sequence number; nil for the present.
     public var at: Int64?
     /// Waits until the worker knows the log up to here.

@@ -32,7 +32,12 @@ struct RouteOptions: ParsableArguments {
     @Option(help: "Roads to leave out: toll, motorway, ferry, tunnel, unpaved; commas between.")
     var avoid: String?
     @Option(
-        help: "Which changes of roads hold: those at this time instead of now.",
+        name: [.long, .customLong("depart")],
+        help: """
+            When the travel begins: which changes of roads hold, and which restrictions of the map \
+            that hold at times only; left out, changes are those of now, and such restrictions are \
+            not regarded.
+            """,
         transform: Reading.asOf)
     var departure: AsOf?
     @Option(help: "As of this sequence number.", transform: Reading.asOf) var at: AsOf?
