@@ -425,7 +425,10 @@ let testTargets: [Target] = [
         ["RoadNetwork", "RoadSources", "CairnModel", "TestKit"]),
     tests(
         "RoadChangeTests",
-        ["Routing", "RoadNetwork", "RouteSearch", "CairnModel", "Geometry", "TestKit"]),
+        [
+            "CairnModel", "Geometry", "RoadNetwork", "RoadSources", "RouteSearch", "Routing",
+            "TestKit",
+        ]),
     tests("JobsTests", ["Jobs", "CairnModel", "EventLog", "TestKit"]),
     tests("RecordingTests", ["Recording", "CairnModel", "Geometry", "Platform", "TestKit"]),
     tests(

@@ -240,6 +240,13 @@ import Testing
             route.lines = maybe { maker in maker.many(3) { $0.line() } }
             route.steps = maybe { maker in maker.many(3) { $0.step() } }
             route.language = maybe { $0.text() }
+            route.times = maybe { maker in
+                maker.many(3) {
+                    FoundRoute.StopTime(
+                        arrival: $0.real(), wait: $0.real(), violation: $0.real(),
+                        departure: $0.real())
+                }
+            }
             return route
         }
         mutating func shaping() -> RouteShaping {

@@ -315,7 +315,14 @@ import Testing
                 "travelMode": #"{"name":"Driving Time","attributeParameterValues":[{}]}"#,
             ], "attributeParameterValues"
         ),
-        (["stops": "1,2;3,4", "useTimeWindows": "true"], "useTimeWindows"),
+        (["stops": "1,2;3,4", "useTimeWindows": "true"], "startTime"),
+        (
+            [
+                "stops":
+                    #"[{"geometry":{"x":1,"y":2},"attributes":{"TimeWindowStart":5,"TimeWindowEnd":4}}]"#,
+                "useTimeWindows": "true", "startTime": "0",
+            ], "TimeWindowEnd"
+        ),
         (["stops": "1,2;3,4", "outSR": "999999"], "outSR"),
         (["stops": "1,2;3,4", "restrictUTurns": "no"], "restrictUTurns"),
         (["stops": "1,2;3,4", "startTime": "noon"], "startTime"),
@@ -335,6 +342,44 @@ import Testing
     ) async throws {
         let details = try await details("/Route/solve", form)
         #expect(details.contains { $0.contains(phrase) }, "\(details)")
+    }
+
+    @Test func `time windows are asked for, and waits and lateness answered`() async throws {
+        let stops = """
+            [{"geometry":{"x":1,"y":2}},{"geometry":{"x":4,"y":6},"attributes":
+            {"TimeWindowStart":61000,"TimeWindowEnd":62000,"Attr_TravelTime":1}}]
+            """
+        let body = try await ask(
+            "/Route/solve",
+            [
+                "stops": stops, "useTimeWindows": "true", "timeWindowsAreUTC": "true",
+                "startTime": "1000", "startTimeIsUTC": "true", "returnStops": "true",
+            ])
+        let windows = try last.stops.map(\.window)
+        #expect(windows[0] == nil)
+        #expect(windows[1]?.start == Timestamp(microseconds: 61_000_000))
+        #expect(windows[1]?.end == Timestamp(microseconds: 62_000_000))
+        let route = try attributes(body, "routes")
+        #expect(route["TotalWait_TravelTime"] as? Double == 1)
+        #expect(route["TotalViolation_TravelTime"] as? Double == 1)
+        // 500 s of travel, 60 s at the stop, 60 s of waiting.
+        #expect(route["EndTime"] as? Double == 621_000)
+        let stop = try #require(
+            try features(body, "stops").last?["attributes"] as? [String: Any])
+        #expect(stop["Wait_TravelTime"] as? Double == 0.5 && stop["Status"] as? Int == 6)
+        #expect(stop["Violation_TravelTime"] as? Double == 1)
+        #expect(stop["ArriveTime"] as? Double == 1_001_000)
+        #expect(stop["DepartTime"] as? Double == 1_091_000)
+        // Without UTC they are in the local mean time of the network's middle, 5° east.
+        _ = try await ask(
+            "/Route/solve",
+            [
+                "stops": stops, "useTimeWindows": "true", "startTime": "1000",
+                "startTimeIsUTC": "true",
+            ])
+        #expect(
+            try last.stops[1].window?.start
+                == Timestamp(microseconds: (61_000 - 1_200_000) * 1_000))
     }
 
     @Test func `too many stops are refused in Esri's words`() async {

@@ -136,6 +136,14 @@ struct SimulatedRoads {
             route.lines = lines
         }
         if request.wantsShape != false { route.shape = try EncodedPolyline.seven.encode(line) }
+        if request.stops.contains(where: { $0.window != nil }) {
+            // Each stop is waited for and late alike.
+            route.times = line.indices.map {
+                .init(
+                    arrival: 1_000 * Double($0), wait: 30, violation: $0 > 0 ? 60 : 0,
+                    departure: 1_000 * Double($0) + 90)
+            }
+        }
         answer.routes = Array(repeating: route, count: 1 + (request.alternatives ?? 0))
         return answer
     }

@@ -354,6 +354,7 @@ struct MatrixSubject: Sendable {
                 "Route", label == "solve" ? "solve" : "solve/changes",
                 [
                     ("stops", "1,2;3,4", "1,2"), ("useTimeWindows", "false", "true"),
+                    ("timeWindowsAreUTC", "true", "false"),
                     ("findBestSequence", "true", "false"), ("preserveFirstStop", "true", "false"),
                     ("preserveLastStop", "true", "false"), ("returnRoutes", "true", "false"),
                     ("returnStops", "true", "false"), ("ignoreInvalidLocations", "true", "false"),

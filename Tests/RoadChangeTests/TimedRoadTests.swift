@@ -102,7 +102,7 @@ private final class DraftNetwork {
         }
         for number in 1...60 {
             let node = Int(random.next() % UInt64(side * side))
-            let around = blocks.filter { $0.nodes.contains(node) }.map(\.way)
+            let around = blocks.filter { $0.nodes.contains(node) }.map { $0.way }
             guard let from = around.randomElement(using: &random),
                 let to = around.randomElement(using: &random), from != to
             else { continue }
@@ -168,8 +168,11 @@ private final class DraftNetwork {
                 // Places are moved to other roads by what is connected at most times.
                 guard !(answer.stops + expected.stops).contains(where: { $0.status == .moved })
                 else { continue }
-                #expect(answer.routes.first?.duration == expected.routes.first?.duration)
-                #expect(answer.stops.map(\.edge) == expected.stops.map(\.edge))
+                #expect(answer.routes.count == expected.routes.count)
+                // Durations of edges are in whole microseconds in a file.
+                let durations = [answer, expected].map { $0.routes.first?.duration ?? 0 }
+                #expect(abs(durations[0] - durations[1]) < 0.005)
+                #expect(answer.stops.map(\.edge?.way) == expected.stops.map(\.edge?.way))
                 #expect(answer.context.messages.allSatisfy { $0.code != .conditional })
                 if expected.routes.isEmpty { missing += 1 } else { found += 1 }
             }

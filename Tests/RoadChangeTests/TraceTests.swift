@@ -103,19 +103,19 @@ import Testing
         var random = SeededGenerator(seed: 5)
         let made = try MadeNetwork(side: 4, random: 3)
         let search = try TraceSearch(made.router([]))
-        for _ in 0..<10 {
+        for _ in 0..<20 {
             var points: [TracePoint] = []
-            for _ in 0..<4 {
+            for _ in 0..<3 {
                 var point = TracePoint(
                     MadeNetwork.place(
                         Double.random(in: 0.8...2.2, using: &random),
                         Double.random(in: 0.8...2.2, using: &random)))
-                point.precision = 12
+                point.precision = 6
                 points.append(point)
             }
             let located = try points.enumerated().map { try search.candidates(of: $1, $0) }
             var chain = TraceChain(0, located[0])
-            for number in 1..<4 {
+            for number in 1..<3 {
                 let transitions = try search.transitions(
                     located[number - 1], points[number - 1], located[number], points[number])
                 let isJoined = chain.join(number, located[number], transitions)

@@ -2,6 +2,7 @@
 // Part of Cairn.
 
 internal import FoundationEssentials
+internal import Platform
 
 /// How modes may use an edge at certain times.
 public struct TimedPassages: Hashable, Sendable {

@@ -58,7 +58,11 @@ extension Router {
         }
         let found = try ways(over: &visits, alternatives: request.alternatives ?? 0, &answer)
         answer.routes = try found.map { legs throws(Failure) in
-            try described(legs, visits, request)
+            var route = try described(legs, visits, request)
+            if Self.hasWindows(visits) {
+                route.times = times(route, visits, returns: request.order?.returns == true)
+            }
+            return route
         }
         if let best = found.first { answer.context.messages += conditionalMessages(best) }
         if request.explain == true, found.count > 0 {
@@ -86,7 +90,15 @@ extension Router {
         }
         let terminals: StopSequence.Terminals =
             order.returns ? .round : .kept(first: order.keepsFirst, last: order.keepsLast)
-        guard let sequence = try StopSequence(table, terminals) else {
+        let found: (order: [Int], isExact: Bool)?
+        if Self.hasWindows(visits) {
+            found = try orderedByWindows(visits, table, stops, terminals).map {
+                ($0.order, $0.isExact)
+            }
+        } else {
+            found = try StopSequence(table, terminals).map { ($0.order, $0.isExact) }
+        }
+        guard let sequence = found else {
             let alone = visits.indices.first { column in
                 visits.indices.allSatisfy { $0 == column || table[$0, column] == nil }
             }

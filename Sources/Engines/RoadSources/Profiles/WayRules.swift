@@ -77,15 +77,19 @@ struct WayRules {
         use.traits.flags = Self.flags(tags, roadClass, isFerry: use.isFerry)
         use.traits.conditions = tags.list.filter { $0.key.hasSuffix(":conditional") }
             .map { "\($0.key)=\($0.value)" }.joined(separator: "\n")
-        let isArea = tags["area"] == "yes" && !use.isFerry
+        let isFerry = use.isFerry
+        let isArea = tags["area"] == "yes" && !isFerry
         func passages(_ tags: OSMTags) -> RoadDraft.Variant {
             var variant = RoadDraft.Variant(forward: [], backward: [])
             for profile in profiles {
                 let rules = ModeRules(profile: profile, tags: tags, roadClass: roadClass)
+                guard !isArea || profile.usesAreas == true else {
+                    variant.forward.append(.closed)
+                    variant.backward.append(.closed)
+                    continue
+                }
                 let (forward, backward) =
-                    isArea && profile.usesAreas != true
-                    ? (.closed, .closed)
-                    : use.isFerry ? rules.ferryPassages(route) : rules.passages()
+                    isFerry ? rules.ferryPassages(route) : rules.passages()
                 variant.forward.append(forward)
                 variant.backward.append(backward)
             }

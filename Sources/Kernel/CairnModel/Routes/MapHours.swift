@@ -51,7 +51,7 @@ public struct MapHours: Hashable, Sendable {
         var conditions: [[Rule]] = []
         for part in plain.split(separator: " and ", omittingEmptySubsequences: false) {
             var rules: [Rule] = []
-            for rule in part.split(separator: ";") {
+            for rule in Self.plain(String(part)).split(separator: ";") {
                 var scanner = Scanner(rule)
                 guard let rule = scanner.rule() else { return nil }
                 rules.append(rule)

@@ -133,6 +133,7 @@ extension FoundRoute: WireValue {
         wire.put(lines)
         wire.put(steps)
         wire.put(language)
+        wire.put(times)
     }
 
     init(from wire: inout WireInput) throws(WireFault) {
@@ -141,6 +142,24 @@ extension FoundRoute: WireValue {
         lines = try wire.get()
         steps = try wire.get()
         language = try wire.get()
+        times = try wire.get()
+    }
+}
+
+extension FoundRoute.StopTime: WireValue {
+    func write(to wire: inout WireOutput) {
+        wire.put(arrival)
+        wire.put(wait)
+        wire.put(violation)
+        wire.put(departure)
+    }
+
+    init(from wire: inout WireInput) throws(WireFault) {
+        self.init(
+            arrival: try wire.get(),
+            wait: try wire.get(),
+            violation: try wire.get(),
+            departure: try wire.get())
     }
 }
 

@@ -160,6 +160,28 @@ public struct FoundRoute: Hashable, Sendable, Codable {
     public var steps: [Step]?
     /// The code of the language that instructions are in; nil without any.
     public var language: String?
+    /// When each stop is visited, in the order of travel; nil where no stop has a time window.
+    public var times: [StopTime]?
+
+    /// When a stop is visited: all in seconds, moments after the departure.
+    public struct StopTime: Hashable, Sendable, Codable {
+        /// When it is reached.
+        public var arrival: Double
+        /// How long it is waited for.
+        public var wait: Double
+        /// By how much it is reached too late.
+        public var violation: Double
+        /// When it is left.
+        public var departure: Double
+
+        /// States it.
+        public init(arrival: Double, wait: Double, violation: Double, departure: Double) {
+            self.arrival = arrival
+            self.wait = wait
+            self.violation = violation
+            self.departure = departure
+        }
+    }
 
     /// From a stop to the next.
     public struct Leg: Hashable, Sendable, Codable {

@@ -82,8 +82,10 @@ public struct RoutePlace: Hashable, Sendable, Codable {
     public var bearingTolerance: Double?
     /// Metres within which roads are looked for; nil for ``usualRadius``.
     public var radius: Double?
-    /// Seconds that are spent there.
+    /// Seconds that are spent there; they count where a stop of the route has a ``window``.
     public var service: Double?
+    /// When the place can be visited; nil for always.
+    public var window: VisitWindow?
 
     /// Metres.
     public static let usualRadius = 20_000.0
@@ -92,6 +94,20 @@ public struct RoutePlace: Hashable, Sendable, Codable {
     public init(_ location: Coordinate, name: String? = nil) {
         self.location = location
         self.name = name
+    }
+}
+
+/// When a place can be visited.
+public struct VisitWindow: Hashable, Sendable, Codable {
+    /// An arrival before waits until then; nil for no wait.
+    public var start: Timestamp?
+    /// An arrival after is late; nil for never.
+    public var end: Timestamp?
+
+    /// States it.
+    public init(start: Timestamp? = nil, end: Timestamp? = nil) {
+        self.start = start
+        self.end = end
     }
 }
 

@@ -134,6 +134,17 @@ struct RouteCommand: ReadingCommand {
         help: "With --follow: when to stop, in seconds; never otherwise.",
         transform: Reading.timeLimit)
     var timeout: Duration?
+    @Option(
+        name: .customLong("window"),
+        help: """
+            When a stop can be visited: its number, from 1, '=', two times with '/' between, either \
+            of which may be left out. May be repeated.
+            """)
+    var windows: [String] = []
+    @Option(
+        name: .customLong("service"),
+        help: "How long a visit takes: the stop's number, '=', seconds. May be repeated.")
+    var services: [String] = []
 
     func validate() throws {
         guard stops.count >= 2 else { throw ValidationError("Give two stops or more.") }
@@ -173,7 +184,7 @@ struct RouteCommand: ReadingCommand {
                 if session.output.isJSON || !answer.routes.isEmpty {
                     try Self.show(answer, session)
                 } else {
-                    try session.output.line(Self.reason(answer))
+                    try session.output.line(RouteText.absence(answer))
                 }
             }
         }
@@ -182,12 +193,30 @@ struct RouteCommand: ReadingCommand {
     private func question(
         _ session: Session
     ) async throws -> (request: RouteRequest, state: NetworksState) {
-        let places = try UsageFailure.reading { () throws(Failure) in
+        var places = try UsageFailure.reading { () throws(Failure) in
             var places: [RoutePlace] = []
             for text in stops {
                 places.append(RoutePlace(try GeometryText.coordinate(text, name: "a stop")))
             }
             return places
+        }
+        for text in windows {
+            let (stop, value) = try Self.assignment(text, "--window", places.count)
+            let times = value.split(separator: "/", omittingEmptySubsequences: false)
+            guard times.count == 2, value.utf8.count > 1 else {
+                throw UsageFailure("--window '\(text)': expected N=TIME/TIME")
+            }
+            func time(_ text: Substring) throws -> Timestamp? {
+                text.isEmpty ? nil : try Reading.time(String(text))
+            }
+            places[stop].window = VisitWindow(start: try time(times[0]), end: try time(times[1]))
+        }
+        for text in services {
+            let (stop, value) = try Self.assignment(text, "--service", places.count)
+            guard let seconds = Double(value), 0...1e7 ~= seconds else {
+                throw UsageFailure("--service '\(text)': expected N=SECONDS, 0 to 10000000")
+            }
+            places[stop].service = seconds
         }
         let (terms, state) = try await options.terms(session)
         var request = RouteRequest(terms, stops: places)
@@ -214,9 +243,33 @@ struct RouteCommand: ReadingCommand {
                         line.length > 0 ? "  " + RouteText.length(line.length) : ""
                     return "  " + line.text + length
                 })
+            if let times = route.times { try session.output.lines(Self.lines(times)) }
         }
         if let shaping = answer.shapedBy {
             try session.output.lines(shaping.map { RouteText.line($0, answer.context.travelMode) })
+        }
+    }
+
+    /// The place of a stop, and what is stated of it, in `N=VALUE`.
+    private static func assignment(
+        _ text: String, _ option: String, _ count: Int
+    ) throws -> (stop: Int, value: Substring) {
+        guard let sign = text.firstIndex(of: "="), let number = Int(text[..<sign]),
+            1...count ~= number
+        else {
+            throw UsageFailure(
+                "\(option) '\(text)': expected a stop's number, 1 to \(count), and '='")
+        }
+        return (number - 1, text[text.index(after: sign)...])
+    }
+
+    /// When stops are visited, for people.
+    private static func lines(_ times: [FoundRoute.StopTime]) -> [String] {
+        times.enumerated().map { number, time in
+            var line = "  visit \(number + 1): after \(RouteText.duration(time.arrival))"
+            if time.wait > 0 { line += ", waits \(RouteText.duration(time.wait))" }
+            if time.violation > 0 { line += ", late by \(RouteText.duration(time.violation))" }
+            return line
         }
     }
 }

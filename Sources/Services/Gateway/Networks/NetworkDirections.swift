@@ -26,6 +26,10 @@ struct SolvedRoute {
     var line: [Coordinate]
     /// Seconds at each place of the order of travel.
     var services: [Double] = []
+    /// Seconds of waiting at each place; empty for none.
+    var waits: [Double] = []
+    /// Seconds by which each place is reached too late; empty for none.
+    var violations: [Double] = []
 
     init(id: Int, name: String, _ route: FoundRoute) throws(Failure) {
         self.id = id
@@ -42,13 +46,18 @@ struct SolvedRoute {
     /// Seconds of the whole, those at places included.
     var seconds: Double { route.duration + services.reduce(0, +) }
 
+    private func stay(_ place: Int) -> Double {
+        (services.indices.contains(place) ? services[place] : 0)
+            + (waits.indices.contains(place) ? waits[place] : 0)
+    }
+
     /// Lines of directions, each with the seconds before it.
     var timedLines: [(line: FoundRoute.Line, before: Double)] {
-        var before = services.first ?? 0
+        var before = stay(0)
         var leg = 0
         return (route.lines ?? []).map { line in
             if line.leg > leg {
-                if services.indices.contains(line.leg) { before += services[line.leg] }
+                before += stay(line.leg)
                 leg = line.leg
             }
             defer { before += line.duration }

@@ -49,9 +49,11 @@ struct RouteSolve {
             ? RouteRequest.StopOrder(
                 keepsFirst: try parameters.flag(Known.preserveFirstStop),
                 keepsLast: try parameters.flag(Known.preserveLastStop)) : nil
-        if try parameters.flag(Known.useTimeWindows) {
+        let usesWindows = try parameters.flag(Known.useTimeWindows)
+        let areUTC = try parameters.flag(Known.timeWindowsAreUTC)
+        guard !usesWindows || solve.start != nil else {
             throw Failure(
-                .invalidParameter, "'useTimeWindows': time windows are not regarded, expected false"
+                .invalidParameter, "'useTimeWindows' needs 'startTime': when the first stop is left"
             )
         }
         guard parameters[Known.stops] != nil else {
@@ -73,7 +75,8 @@ struct RouteSolve {
             }
             var group = Group(name: name, stops: own)
             for (index, stop) in own.enumerated() {
-                if let place = try solve.place(stop, in: "Stops") {
+                if var place = try solve.place(stop, in: "Stops") {
+                    if usesWindows { place.window = try solve.window(stop, isUTC: areUTC) }
                     group.places.append((index, place))
                 }
             }
@@ -182,6 +185,9 @@ struct RouteSolve {
         var solved = try SolvedRoute(
             id: id, name: group.name ?? "\(name(first)) - \(name(last))", best)
         solved.services = order.map { group.places[$0].place.service ?? 0 }
+        if let times = best.times {
+            (solved.waits, solved.violations) = (times.map(\.wait), times.map(\.violation))
+        }
         return (solved, order)
     }
 
@@ -205,12 +211,17 @@ struct RouteSolve {
                 ))
         }
         if let start = solve.start {
-            let end = start + (solved.seconds * 1000).rounded()
+            let wait = solved.waits.reduce(0, +)
+            let end = start + ((solved.seconds + wait) * 1000).rounded()
+            let time = solve.mode.costs[0]
             row.attributes += [
                 ("StartTime", .real(start)), ("EndTime", .real(end)),
                 ("StartTimeUTC", .real(start)), ("EndTimeUTC", .real(end)),
-                ("TotalWait_" + solve.mode.costs[0].name, .real(0)),
-                ("TotalViolation_" + solve.mode.costs[0].name, .real(0)),
+                ("TotalWait_" + time.name, .real(wait / time.unit)),
+                (
+                    "TotalViolation_" + time.name,
+                    .real(solved.violations.reduce(0, +) / time.unit)
+                ),
             ]
         }
         let line: [Coordinate]? =
@@ -265,11 +276,27 @@ struct RouteSolve {
                     ))
             }
             guard let start = solve.start else { return row }
-            let arrival = start + ((driven + before) * 1000).rounded()
+            var arrival = start + ((driven + before) * 1000).rounded()
+            var departure = arrival + own * 1000
+            if let times = best.times, times.indices.contains(order) {
+                let (visit, time) = (times[order], solve.mode.costs[0])
+                arrival = start + (visit.arrival * 1000).rounded()
+                departure = start + (visit.departure * 1000).rounded()
+                row.attributes += [
+                    ("Wait_" + time.name, .real(visit.wait / time.unit)),
+                    ("Violation_" + time.name, .real(visit.violation / time.unit)),
+                ]
+                if visit.violation > 0, located?.status == .ok {
+                    // Esri's status of a violated time window.
+                    for index in row.attributes.indices
+                    where row.attributes[index].name == "Status" {
+                        row.attributes[index].value = .whole(6)
+                    }
+                }
+            }
             row.attributes += [
                 ("ArriveTime", .real(arrival)), ("ArriveTimeUTC", .real(arrival)),
-                ("DepartTime", .real(arrival + own * 1000)),
-                ("DepartTimeUTC", .real(arrival + own * 1000)),
+                ("DepartTime", .real(departure)), ("DepartTimeUTC", .real(departure)),
             ]
             return row
         }

@@ -460,6 +460,31 @@ struct SolveParameters {
         return place
     }
 
+    /// When a stop can be visited, by its `TimeWindowStart` and `TimeWindowEnd`; nil for always.
+    func window(_ feature: NetworkFeature, isUTC: Bool) throws(Failure) -> VisitWindow? {
+        func moment(_ name: String) throws(Failure) -> Timestamp? {
+            guard var value = try feature.number(name) else { return nil }
+            guard abs(value) <= 1e14 else {
+                throw Failure(
+                    .invalidParameter,
+                    "'\(name)' of feature \(feature.number) is \(value): expected milliseconds "
+                        + "since 1970")
+            }
+            let middle = (network.extent.minX + network.extent.maxX) / 2
+            if !isUTC, middle.isFinite { value -= (middle / 15 * 3_600_000).rounded() }
+            return Timestamp(microseconds: Int64(value.rounded()) * 1000)
+        }
+        let window = VisitWindow(
+            start: try moment("TimeWindowStart"), end: try moment("TimeWindowEnd"))
+        guard window.start != nil || window.end != nil else { return nil }
+        if let start = window.start, let end = window.end, end < start {
+            throw Failure(
+                .invalidParameter,
+                "'TimeWindowEnd' of feature \(feature.number) is before its 'TimeWindowStart'")
+        }
+        return window
+    }
+
     // MARK: Messages
 
     /// Names the parameters that were sent and change nothing.

@@ -36,7 +36,11 @@ extension Known {
     static let timeOfDayIsUTC = Parameter.flag("timeOfDayIsUTC", "as startTimeIsUTC")
     static let timeOfDayUsage = Parameter.text(
         "timeOfDayUsage", default: "esriNATimeOfDayUseAsStartTime", "others are refused")
-    static let useTimeWindows = Parameter.flag("useTimeWindows", "false: true is refused")
+    static let useTimeWindows = Parameter.flag(
+        "useTimeWindows",
+        "whether TimeWindowStart and TimeWindowEnd of stops are regarded; needs startTime")
+    static let timeWindowsAreUTC = Parameter.flag(
+        "timeWindowsAreUTC", "false: time windows are in local mean time of the network's middle")
     static let findBestSequence = Parameter.flag(
         "findBestSequence", "whether the best order of the stops is looked for")
     static let preserveFirstStop = Parameter.flag(
@@ -118,7 +122,7 @@ extension Known {
     static let ignoredBySolve = [
         "useHierarchy", "returnTraversedEdges", "returnTraversedJunctions", "returnTraversedTurns",
         "preserveObjectID", "directionsStyleName", "directionsTimeAttributeName",
-        "geometryPrecisionZ", "geometryPrecisionM", "timeWindowsAreUTC", "splitLinesAtBreaks",
+        "geometryPrecisionZ", "geometryPrecisionM", "splitLinesAtBreaks",
         "overlapLines", "excludeSourcesFromPolygons", "travel_mode", "returnZ",
     ]
     static let ignoredParameters = ignoredBySolve.map {

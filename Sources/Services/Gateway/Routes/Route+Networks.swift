@@ -23,7 +23,7 @@ extension Route {
     ]
     private static let route: [any DescribedParameter] = [
         Known.stops.required, Known.startTime, Known.startTimeIsUTC, Known.useTimeWindows,
-        Known.findBestSequence, Known.preserveFirstStop, Known.preserveLastStop,
+        Known.timeWindowsAreUTC, Known.findBestSequence, Known.preserveFirstStop, Known.preserveLastStop,
         Known.returnRoutes, Known.returnStops, Known.ignoreInvalidLocations,
     ]
     private static let timeOfDay: [any DescribedParameter] = [
