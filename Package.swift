@@ -115,7 +115,7 @@ let tier2: [Target] = [
     library("CairnCore", ["Codecs", "Platform"]),
     library("CairnModel", ["CairnCore", "Geometry", "Platform"]),
     library("Tables", ["CairnModel", "Platform"], isHot: true),
-    library("Expression", ["CairnModel"], isHot: true),
+    library("Expression", ["CairnModel", "Platform"], isHot: true),
     library("EsriForms", ["CairnModel", "Geometry", "Platform"], isHot: true),
     library(
         "Dataset",
@@ -148,6 +148,11 @@ let tier4: [Target] = [
     library(
         "Rendering", ["Cairo", "CairnModel", "GDAL", "Geometry", "Identify"], isHot: true),
     library("VectorTiles", ["CairnCore", "Geometry"], isHot: true),
+    library(
+        "TileStyles",
+        [
+            "Cairo", "CairnModel", "Expression", "Geometry", "Platform", "Rendering", "VectorTiles",
+        ], isHot: true),
     library(
         "FeatureQuery",
         [
@@ -208,12 +213,14 @@ let tier4: [Target] = [
         ], isHot: true),
     library("WebMaps", ["CairnModel", "EsriForms", "Geometry", "MapState", "Platform"]),
     library("Jobs", ["CairnModel"]),
-    library("TilePackages", ["CairnCore", "Codecs", "Geometry", "Platform", "SQLite"]),
+    library(
+        "TilePackages",
+        ["CairnCore", "Codecs", "Geometry", "Platform", "SQLite", "VectorTiles"]),
     library(
         "JobKinds",
         [
             "CairnModel", "Codecs", "Dataset", "Expression", "GDAL", "Geometry", "Platform", "Site",
-            "Tables", "TilePackages", "VectorTiles",
+            "Tables", "TilePackages", "TileStyles", "VectorTiles",
         ]),
     library(
         "Replay",
@@ -262,8 +269,8 @@ let tier5: [Target] = [
         [
             "Bus", "CairnClient", "CairnModel", "Daemon", "Dataset", "FeatureQuery", "Identify",
             "Geometry", "JobKinds", "Locator", "MapState", "Platform", "Recording", "Remote",
-            "Rendering", "Routing", "Site", "SiteAnswers", "VectorTiles", "Worker", logging,
-            metrics,
+            "Rendering", "Routing", "Site", "SiteAnswers", "TileStyles", "VectorTiles", "Worker",
+            logging, metrics,
         ]),
     library(
         "Gateway",
@@ -271,7 +278,7 @@ let tier5: [Target] = [
             "CairnClient", "CairnModel", "Codecs", "Daemon", "Dataset", "EsriForms", "Expression",
             "FeatureQuery", "Geometry", "Identify", "JobKinds", "MapState",
             "OpenSSL", "PROJ", "Platform", "Recording", "Rendering", "RouteDirections", "Site",
-            "SiteAnswers", "Tables", "WebMaps",
+            "SiteAnswers", "Tables", "TileStyles", "WebMaps",
             hummingbird, logging, metrics,
         ],
         data: [
@@ -359,7 +366,8 @@ let testTargets: [Target] = [
         ]),
     tests("GeometryTests", ["Geometry", "GEOS", "TestKit"]),
     tests("SpatialIndexTests", ["SpatialIndex", "Geometry", "TestKit"]),
-    tests("ExpressionTests", ["Expression", "CairnModel", "SQLite", "TestKit"]),
+    tests(
+        "ExpressionTests", ["Expression", "CairnModel", "Platform", "SQLite", "TestKit"]),
     tests(
         "DatasetTests",
         [
@@ -381,6 +389,12 @@ let testTargets: [Target] = [
     tests("RasterTests", ["Dataset", "CairnModel", "Geometry", "TestKit"]),
     tests("MapStateTests", ["MapState", "CairnModel", "Geometry", "TestKit"]),
     tests("VectorTilesTests", ["VectorTiles", "CairnCore", "Geometry", "TestKit"]),
+    tests(
+        "TileStylesTests",
+        [
+            "TileStyles", "CairnModel", "Cairo", "Expression", "Geometry", "Platform", "Rendering",
+            "TestKit",
+        ]),
     tests("WebMapsTests", ["WebMaps", "CairnModel", "EsriForms", "Geometry", "MapState"]),
     tests(
         "IdentifyTests",

@@ -128,6 +128,14 @@ extension GatewayService {
         (services + "/City/VectorTileServer/resources/styles", "vectorTileStyle"),
         (services + "/City/VectorTileServer/resources/styles/root.json", "vectorTileStyle"),
         (services + "/City/VectorTileServer/style.json", "vectorTileStyle"),
+        (
+            services + "/City/VectorTileServer/resources/fonts/DejaVu%20Sans%20Bold/0-255.pbf",
+            "vectorTileGlyphs"
+        ),
+        (services + "/City/VectorTileServer/resources/sprites/sprite.json", "vectorTileSprites"),
+        (services + "/City/VectorTileServer/resources/sprites/sprite@2x.json", "vectorTileSprites"),
+        (services + "/City/VectorTileServer/resources/sprites/sprite.png", "vectorTileSprites"),
+        (services + "/City/VectorTileServer/resources/sprites/sprite@2x.png", "vectorTileSprites"),
         (services + "/City/VectorTileServer/tilejson.json", "vectorTileJSON"),
         (services + "/City/VectorTileServer/tile/0/0/0.pbf", "vectorTile"),
         (services + "/City/MapServer/tilejson.json", "mapTileJSON"),

@@ -33,6 +33,8 @@ import Testing
         case .layer: "4"
         case .level, .row, .column: "5"
         case .columnFile: "5.pbf"
+        case .fontStack: "DejaVu Sans Bold,Arial Regular"
+        case .glyphRange: "256-511.pbf"
         case .item: "0123456789abcdef0123456789abcdef"
         case .user: "anna"
         case .portal: "self"

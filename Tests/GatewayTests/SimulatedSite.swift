@@ -171,6 +171,7 @@ final class SimulatedSite: GatewayBackend {
             case let request as SuggestRequest: try await suggest(request, within: limit)
             case let request as ReverseGeocodeRequest: try await reverse(request, within: limit)
             case let request as VectorTileRequest: try vectorTile(request)
+            case let request as StyleResourceRequest: styleResource(request)
             case let request as RouteRequest:
                 try answerRoads { roads throws(Failure) in try roads.answer(request) }
             case let request as RouteTableRequest:
@@ -213,6 +214,17 @@ final class SimulatedSite: GatewayBackend {
             }
         }
         return try result.get()
+    }
+
+    /// What was asked for as bytes.
+    private func styleResource(_ request: StyleResourceRequest) -> VectorTileAnswer {
+        inner.withLock { $0.exportCount += 1 }
+        let text =
+            switch request.resource {
+            case .glyphs(let fonts, let range): "\(fonts) \(range.text)"
+            case .sprite(let scale): "sprite \(scale)"
+            }
+        return VectorTileAnswer(sequence: 7, isStale: false, bytes: Array(text.utf8))
     }
 
     /// Its address as bytes; empty for level 5, and a hundred times for level 6.

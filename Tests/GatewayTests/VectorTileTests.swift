@@ -130,5 +130,47 @@ import Testing
         #expect(Set(layers.compactMap { $0["source-layer"]?.text }) == names)
         #expect(Set(layers.compactMap { $0["id"]?.text }).count == layers.count)
         #expect(layers.allSatisfy { ["fill", "line", "circle"].contains($0["type"]?.text) })
+        let (glyphs, sprite) = (style["glyphs"]?.text ?? "", style["sprite"]?.text ?? "")
+        #expect(glyphs.hasSuffix("/fonts/{fontstack}/{range}.pbf"))
+        #expect(sprite.hasSuffix("/sprites/sprite"))
+        if path != "/style.json" { #expect(glyphs.hasPrefix("../") && sprite.hasPrefix("../")) }
+    }
+
+    @Test func `glyphs are drawn once, and have an entity tag`() async throws {
+        let path = "/resources/fonts/DejaVu%20Sans%20Bold,Arial/256-511.pbf"
+        let first = await ask(path)
+        #expect(first.status == 200 && first.contentType == "application/x-protobuf")
+        // Fonts by the names that they have in styles.
+        #expect(first.body == Array("DejaVu Sans Bold,Arial Bold 256-511".utf8))
+        let tag = try #require(first.headers["ETag"])
+        #expect(await ask(path, noneMatch: tag).status == 304)
+        #expect(await ask(path.replacing(".pbf", with: "")).body == first.body)
+        #expect(site.inner.withLock { $0.exportCount } == 1)
+        let other = await ask("/resources/fonts/Arial%20Regular/256-511.pbf")
+        #expect(other.headers["ETag"] != tag)
+    }
+
+    @Test(arguments: [
+        "DejaVu%20Sans/0-254.pbf", "DejaVu%20Sans/100-355.pbf", "DejaVu%20Sans/65536-65791.pbf",
+        "DejaVu%20Sans/x.pbf", "DejaVu%20Sans/0-255.png", "%00/0-255.pbf", ",/0-255.pbf",
+    ])
+    func `glyphs of no range or no fonts are a bad request`(_ path: String) async {
+        let answer = await ask("/resources/fonts/" + path)
+        #expect(answer.status == 400)
+        #expect(String(decoding: answer.body, as: UTF8.self).contains("expected"))
+        #expect(site.inner.withLock { $0.exportCount } == 0)
+    }
+
+    @Test func `symbols are served in two sizes, drawn once`() async throws {
+        for (name, scale) in [("sprite", 1), ("sprite@2x", 2)] {
+            let index = await ask("/resources/sprites/\(name).json")
+            #expect(index.body == Array("{}".utf8))
+            let picture = await ask("/resources/sprites/\(name).png")
+            #expect(picture.contentType == "image/png")
+            #expect(picture.body == Array("sprite \(scale)".utf8))
+            let tag = try #require(picture.headers["ETag"])
+            #expect(await ask("/resources/sprites/\(name).png", noneMatch: tag).status == 304)
+        }
+        #expect(site.inner.withLock { $0.exportCount } == 2)
     }
 }

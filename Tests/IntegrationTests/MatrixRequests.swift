@@ -464,6 +464,14 @@ struct MatrixSubject: Sendable {
             return ["/resources/styles", "/resources/styles/root.json", "/style.json"].map {
                 MatrixRequest(vectorTileServer + $0)
             }
+        case "vectorTileGlyphs":
+            return [
+                MatrixRequest(vectorTileServer + "/resources/fonts/DejaVu%20Sans/0-255.pbf")
+            ]
+        case "vectorTileSprites":
+            return ["sprite.json", "sprite@2x.json", "sprite.png", "sprite@2x.png"].map {
+                MatrixRequest(vectorTileServer + "/resources/sprites/" + $0)
+            }
         case "vectorTileJSON": return [MatrixRequest(vectorTileServer + "/tilejson.json")]
         case "vectorTile": return [MatrixRequest(vectorTileServer + "/tile/0/0/0.pbf")]
         case "mapTileJSON": return [MatrixRequest(mapServer + "/tilejson.json")]

@@ -3,6 +3,7 @@
 #include "deferred.h"
 
 #define LIBRARY cairn_libpango
+FUNCTION(pango_context_load_fontset)
 FUNCTION(pango_context_set_round_glyph_positions)
 FUNCTION(pango_font_description_free)
 FUNCTION(pango_font_description_new)
@@ -10,6 +11,9 @@ FUNCTION(pango_font_description_set_absolute_size)
 FUNCTION(pango_font_description_set_family)
 FUNCTION(pango_font_description_set_style)
 FUNCTION(pango_font_description_set_weight)
+FUNCTION(pango_font_has_char)
+FUNCTION(pango_fontset_get_font)
+FUNCTION(pango_language_from_string)
 FUNCTION(pango_layout_get_context)
 FUNCTION(pango_layout_get_size)
 FUNCTION(pango_layout_set_alignment)
@@ -20,6 +24,7 @@ FUNCTION(pango_layout_set_text)
 #define LIBRARY cairn_libpangocairo
 FUNCTION(pango_cairo_context_set_font_options)
 FUNCTION(pango_cairo_create_layout)
+FUNCTION(pango_cairo_font_get_scaled_font)
 FUNCTION(pango_cairo_layout_path)
 
 #undef LIBRARY

@@ -37,6 +37,51 @@ public enum SymbolPicture {
         return try? canvas?.png(atMost: ExportRequest.byteBound)
     }
 
+    /// A symbol at a place of a sheet.
+    public struct Placed: Sendable {
+        /// A marker, or the fill of an area without its outline.
+        public var symbol: LayerSymbol
+        /// Its rectangle in pixels of 1/96 inch: the upper left corner, columns and rows.
+        public var x, y, width, height: Int
+
+        /// Places it.
+        public init(_ symbol: LayerSymbol, x: Int, y: Int, width: Int, height: Int) {
+            self.symbol = symbol
+            (self.x, self.y, self.width, self.height) = (x, y, width, height)
+        }
+    }
+
+    /// A PNG with many symbols, transparent around them: markers in the middle of their rectangles,
+    /// fills all over them.
+    ///
+    /// Sizes count pixels of 1/96 inch, of which each is `scale` columns and rows. Nil when out of
+    /// memory.
+    public static func png(
+        _ symbols: [Placed], width: Int, height: Int, scale: Int
+    ) -> [UInt8]? {
+        guard let canvas = try? Canvas(width: width * scale, height: height * scale, hasAlpha: true)
+        else { return nil }
+        var painter = SymbolPainter(
+            dpi: 96 * Double(scale), width: canvas.width, height: canvas.height)
+        for placed in symbols {
+            let (x, y) = (Double(placed.x * scale), Double(placed.y * scale))
+            let (width, height) = (Double(placed.width * scale), Double(placed.height * scale))
+            switch placed.symbol.form {
+            case .marker(let marker):
+                painter.draw(
+                    marker, at: Coordinate(x: x + width / 2, y: y + height / 2), on: canvas)
+            case .fill(let fill):
+                let corners = [(0.0, 0.0), (width, 0), (width, height), (0, height), (0, 0)]
+                let ring = corners.map { Coordinate(x: x + $0.0, y: y + $0.1) }
+                guard (try? painter.fill([ring], fill, .winding, on: canvas)) != nil else {
+                    return nil
+                }
+            case .line: continue
+            }
+        }
+        return try? canvas.png(atMost: .max)
+    }
+
     private static func draw(_ symbol: LayerSymbol, on canvas: Canvas, _ side: Double)
         throws(Failure)
     {

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-internal import CairnCore
+package import CairnCore
 
 /// The fields of a protocol buffer's message, from bytes that may be anything.
-struct ProtobufReader {
+package struct ProtobufReader {
     private var bytes: ArraySlice<UInt8>
 
-    init(_ bytes: ArraySlice<UInt8>) { self.bytes = bytes }
+    /// Reads a message.
+    package init(_ bytes: ArraySlice<UInt8>) { self.bytes = bytes }
 
-    struct Field {
-        let number: UInt64
+    /// A field; its readers throw `corrupt` where it has another form.
+    package struct Field {
+        /// Its number in the message.
+        package let number: UInt64
         let content: Content
 
         enum Content {
@@ -35,12 +38,14 @@ struct ProtobufReader {
             return bits
         }
 
-        func bytes() throws(Failure) -> ArraySlice<UInt8> {
+        /// Its bytes, where it has a length.
+        package func bytes() throws(Failure) -> ArraySlice<UInt8> {
             guard case .bytes(let bytes) = content else { throw unexpected("bytes of a length") }
             return bytes
         }
 
-        func text() throws(Failure) -> String {
+        /// Its bytes as text.
+        package func text() throws(Failure) -> String {
             guard let text = String(validating: try bytes(), as: UTF8.self) else {
                 throw ProtobufReader.damage("field \(number) is no UTF-8")
             }
@@ -48,7 +53,7 @@ struct ProtobufReader {
         }
 
         /// Packed, or one of several that are not.
-        func appendVarints(to numbers: inout [UInt64]) throws(Failure) {
+        package func appendVarints(to numbers: inout [UInt64]) throws(Failure) {
             if case .varint(let number) = content {
                 numbers.append(number)
                 return
@@ -63,7 +68,9 @@ struct ProtobufReader {
     }
 
     /// The next field; nil at the end.
-    mutating func next() throws(Failure) -> Field? {
+    ///
+    /// Throws `corrupt`.
+    package mutating func next() throws(Failure) -> Field? {
         guard !bytes.isEmpty else { return nil }
         let tag = try varint()
         let number = tag >> 3

@@ -400,7 +400,7 @@ struct Narrower {
 
 extension Comparison {
     /// The comparison that holds when this does not.
-    fileprivate var negated: Comparison {
+    var negated: Comparison {
         switch self {
         case .equal: .notEqual
         case .notEqual: .equal
@@ -412,7 +412,7 @@ extension Comparison {
     }
 
     /// The comparison with its operands swapped.
-    fileprivate var mirrored: Comparison {
+    var mirrored: Comparison {
         switch self {
         case .equal, .notEqual: self
         case .less: .greater

@@ -6,6 +6,7 @@ internal import FeatureQuery
 internal import Geometry
 internal import Identify
 internal import SiteAnswers
+internal import TileStyles
 internal import VectorTiles
 internal import Worker
 
@@ -32,5 +33,36 @@ extension IdentifyOperations {
         return VectorTileAnswer(
             sequence: map.description.sequence, isStale: isStale,
             bytes: builder.tile(tile).bytes ?? [])
+    }
+
+    /// Draws a file that the style of a map's vector tiles refers to, on the calling thread, which
+    /// waits for the map as ``vectorTile(_:in:)`` does.
+    ///
+    /// Throws `Failure`: also `invalidParameter` for a name of fonts or a scale that there is not.
+    func styleResource(
+        _ request: StyleResourceRequest, in context: OperationContext
+    ) throws(Failure) -> VectorTileAnswer {
+        let (map, isStale) = try site.map(
+            named: request.map, past: nil, minSequence: request.minSequence,
+            until: context.deadline, waiting: context.waiting)
+        let bytes: [UInt8]
+        switch request.resource {
+        case .glyphs(let name, let range):
+            guard let fonts = FontStack(name: name) else {
+                throw Failure(
+                    .invalidParameter,
+                    "fonts '\(name.prefix(40))': expected names of at most "
+                        + "\(FontStack.byteBound) bytes, with commas between them")
+            }
+            bytes = try GlyphSheet.bytes(of: fonts, range) { context.isCancelled }
+        case .sprite(let scale):
+            guard StyleResource.scales.contains(scale) else {
+                throw Failure(.invalidParameter, "sprite scale \(scale): expected 1 or 2")
+            }
+            bytes = try MapStyle(title: "", map.description.tileLayers()).sprites
+                .picture(scale: scale)
+        }
+        return VectorTileAnswer(
+            sequence: map.description.sequence, isStale: isStale, bytes: bytes)
     }
 }

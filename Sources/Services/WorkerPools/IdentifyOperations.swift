@@ -20,8 +20,8 @@ package import VectorTiles
 package import Worker
 
 /// The operations of an identify worker: `identify`, `query`, `find`, `export`,
-/// `vectorTile` and `legend`, on the
-/// maps of a follower and the datasets of a shelf.
+/// `vectorTile`, `styleResource` and `legend`, on the maps of a follower and the datasets of a
+/// shelf.
 ///
 /// A request waits until the maps have reached its `minSequence`, or reads the maps `at` a sequence
 /// number. Callable from any number of compute threads; they share an engine.
@@ -108,6 +108,7 @@ package final class IdentifyOperations: Sendable {
             }
         }
         handlers.on(.vectorTile) { [self] in try vectorTile($0, in: $1) }
+        handlers.on(.styleResource) { [self] in try styleResource($0, in: $1) }
         handlers.on(.legend) { [self] in try legends($0, in: $1) }
         handlers.on(.workerHash) { [follower] _, _ in
             try follower.current.hash().limited(to: Self.hashed).message

@@ -21,6 +21,30 @@ public struct Font: Hashable, Sendable {
         self.isBold = isBold
         self.isItalic = isItalic
     }
+
+    /// Pango's form of it, which the caller frees; nil where there is no memory for it.
+    func description() -> OpaquePointer? {
+        guard let description = unsafe pango_font_description_new() else { return nil }
+        unsafe pango_font_description_set_family(description, family)
+        unsafe pango_font_description_set_absolute_size(
+            description, sizePixels * Double(PANGO_SCALE))
+        unsafe pango_font_description_set_weight(
+            description, isBold ? PANGO_WEIGHT_BOLD : PANGO_WEIGHT_NORMAL)
+        unsafe pango_font_description_set_style(
+            description, isItalic ? PANGO_STYLE_ITALIC : PANGO_STYLE_NORMAL)
+        return unsafe description
+    }
+
+    /// Has a `PangoContext` fit neither shapes nor distances to pixels.
+    static func keepShapes(of context: OpaquePointer?) {
+        // Metrics that do not snap to pixels: glyph distances are those of the font.
+        unsafe pango_context_set_round_glyph_positions(context, 0)
+        guard let options = unsafe cairo_font_options_create() else { return }
+        unsafe cairo_font_options_set_hint_style(options, CAIRO_HINT_STYLE_NONE)
+        unsafe cairo_font_options_set_hint_metrics(options, CAIRO_HINT_METRICS_OFF)
+        unsafe pango_cairo_context_set_font_options(context, options)
+        unsafe cairo_font_options_destroy(options)
+    }
 }
 
 /// Text in one font, laid out on a canvas: shaped and ordered by its script, missing glyphs taken
@@ -42,22 +66,8 @@ public final class TextLayout {
         unsafe self.layout = layout
         self.canvas = canvas
         let context = unsafe pango_layout_get_context(layout)
-        // Metrics that do not snap to pixels: glyph distances are those of the font.
-        unsafe pango_context_set_round_glyph_positions(context, 0)
-        if let options = unsafe cairo_font_options_create() {
-            unsafe cairo_font_options_set_hint_style(options, CAIRO_HINT_STYLE_NONE)
-            unsafe cairo_font_options_set_hint_metrics(options, CAIRO_HINT_METRICS_OFF)
-            unsafe pango_cairo_context_set_font_options(context, options)
-            unsafe cairo_font_options_destroy(options)
-        }
-        if let description = unsafe pango_font_description_new() {
-            unsafe pango_font_description_set_family(description, font.family)
-            unsafe pango_font_description_set_absolute_size(
-                description, font.sizePixels * Double(PANGO_SCALE))
-            unsafe pango_font_description_set_weight(
-                description, font.isBold ? PANGO_WEIGHT_BOLD : PANGO_WEIGHT_NORMAL)
-            unsafe pango_font_description_set_style(
-                description, font.isItalic ? PANGO_STYLE_ITALIC : PANGO_STYLE_NORMAL)
+        unsafe Font.keepShapes(of: context)
+        if let description = unsafe font.description() {
             unsafe pango_layout_set_font_description(layout, description)
             unsafe pango_font_description_free(description)
         }

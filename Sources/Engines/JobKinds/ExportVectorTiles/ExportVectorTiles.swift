@@ -5,6 +5,7 @@ public import CairnModel
 internal import Geometry
 internal import Site
 public import TilePackages
+internal import TileStyles
 internal import VectorTiles
 
 extension JobKind {
@@ -28,6 +29,9 @@ public enum ExportVectorTiles: JobKindDefinition {
         outputMediaType: MediaType(formats[0]).rawValue,
         parameters: TileExportSettings.parameters(formats: formats),
         reads: [.map(parameter: "map", moments: ["at", "since"])], inputNamesBlobs: false)
+
+    /// The most bytes of a package's style, which is in an event.
+    private static let styleByteBound = 1 << 20
 
     /// Levels that a chunk makes at once, from the same features.
     private static let levelsPerBlock = 5
@@ -83,6 +87,7 @@ public enum ExportVectorTiles: JobKindDefinition {
                     tilesPerBlock: whole)
             }
         }
+        var newest: MapStyle?
         return try TileExport.outline(
             context, maps, settings,
             TileExport.Plan(
@@ -98,7 +103,34 @@ public enum ExportVectorTiles: JobKindDefinition {
                         + "expected one that is loaded, may be queried and is on this site")
             }
             input.layers = layers.map { TileExport.PackageLayer($0, settings.selection.levels) }
+            guard settings.format == .vtpk else { return }
+            let style = try addStyle(to: &input, of: map, layers)
+            if let newest, (newest.labels, newest.fonts) != (style.labels, style.fonts) {
+                // The tiles that are as they were have other glyphs too.
+                throw Failure(
+                    .invalidParameter,
+                    "its labels have other texts or fonts: expected a whole export, or format "
+                        + "mbtiles or pmtiles")
+            }
+            newest = style
         }
+    }
+
+    /// Adds the style of a map, and the symbols that are pictures in it.
+    private static func addStyle(
+        to input: inout TileExport.PackageInput, of map: MapDescription, _ layers: [TileLayer]
+    ) throws(Failure) -> MapStyle {
+        let style = MapStyle(title: map.properties?.title ?? map.name.rawValue, layers)
+        let text = style.json(.packaged)
+        guard text.count <= styleByteBound else {
+            throw Failure(
+                .tooLarge,
+                "the style of map '\(map.name)' has \(text.count) bytes; a package of format vtpk "
+                    + "has at most \(styleByteBound): expected mbtiles or pmtiles, which have none")
+        }
+        input.style = String(decoding: text, as: UTF8.self)
+        input.symbols = style.sprites.symbols
+        return style
     }
 
     /// How far beyond a changed feature a tile may differ: as far as its geometry reaches over its

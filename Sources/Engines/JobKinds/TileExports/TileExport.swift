@@ -8,6 +8,7 @@ internal import Geometry
 internal import Platform
 internal import Site
 internal import TilePackages
+internal import TileStyles
 
 /// What the exports of tiles do alike: the plan of their runs, and the package of the chunks'
 /// tiles.
@@ -28,6 +29,8 @@ enum TileExport {
         var layers: [PackageLayer]?
         /// The style of vector tiles.
         var style: String?
+        /// The symbols of the style that are pictures.
+        var symbols: [LayerSymbol]?
     }
 
     /// A layer of vector tiles, as metadata list it.
@@ -175,7 +178,8 @@ enum TileExport {
         let tiles = try GatheredTiles(context)
         let staging = try StagingDirectory(in: context.blobs.stagingDirectory)
         if let base = input.baseProvenance {
-            return try update(context, entries(base), metadata, tiles, staging.path + "/update")
+            return try update(
+                context, entries(base), metadata, input, tiles, staging.path + "/update")
         }
         let path = staging.path + "/tiles" + settings.format.ending
         let writer = try TilePackage.writer(settings.format, at: path, metadata)
@@ -185,6 +189,9 @@ enum TileExport {
                 try context.checkCancelled()
                 context.report(Double(number) / Double(max(1, tiles.count)))
             }
+        }
+        try addResources(input, writer.glyphNeeds, context) { path, bytes in
+            try writer.add(resource: path, bytes)
         }
         let summary = try writer.finish()
         let blob = try context.blobs.put(
@@ -202,6 +209,28 @@ enum TileExport {
 }
 
 extension TileExport {
+    /// Draws what the style refers to: the glyphs of the labels in the tiles, and symbols.
+    private static func addResources(
+        _ input: PackageInput, _ needs: [GlyphNeed], _ context: ChunkContext,
+        _ add: (_ path: String, _ bytes: [UInt8]) throws -> Void
+    ) throws {
+        for need in needs {
+            guard let fonts = FontStack(name: need.fonts), let range = GlyphRange(first: need.first)
+            else { throw Failure(.corrupt, "the style has fonts '\(need.fonts.prefix(80))'") }
+            try context.checkCancelled()
+            context.report(1)
+            try add(
+                need.path, GlyphSheet.bytes(of: fonts, range, isCancelled: context.isCancelled))
+        }
+        guard let symbols = input.symbols, !symbols.isEmpty else { return }
+        let sheet = SpriteSheet(symbols)
+        for scale in StyleResource.scales {
+            let name = "sprites/sprite" + (scale == 1 ? "" : "@\(scale)x")
+            try add(name + ".json", sheet.index(scale: scale))
+            try add(name + ".png", sheet.picture(scale: scale))
+        }
+    }
+
     private static func entries(_ texts: [String]) -> [ProvenanceEntry] {
         stride(from: 0, to: texts.count - 1, by: 2).map {
             ProvenanceEntry(texts[$0], texts[$0 + 1])
@@ -211,7 +240,7 @@ extension TileExport {
     /// Makes the update of the chunks' changed tiles, in ascending order.
     private static func update(
         _ context: ChunkContext, _ base: [ProvenanceEntry], _ metadata: TilePackageMetadata,
-        _ tiles: GatheredTiles, _ path: String
+        _ input: PackageInput, _ tiles: GatheredTiles, _ path: String
     ) throws -> ChunkOutcome {
         let writer = try TileChangeWriter(at: path, base: base, metadata: metadata)
         try tiles.forEach { tile, bytes, number in
@@ -221,6 +250,9 @@ extension TileExport {
                 try context.checkCancelled()
                 context.report(Double(number) / Double(max(1, tiles.count)))
             }
+        }
+        try addResources(input, writer.glyphNeeds, context) { path, bytes in
+            try writer.add(resource: path, bytes)
         }
         let summary = try writer.finish()
         let blob = try context.blobs.put(

@@ -16,6 +16,7 @@ final class CompactSink: TileSink {
     private let directory: String
     private let data: ScratchFile
     private let sorter: RowSorter
+    private var resources: [(name: String, bytes: [UInt8])] = []
     /// The most bundles of a package, each of 128 KiB at least.
     private static let bundleLimit = 500_000
 
@@ -37,6 +38,10 @@ final class CompactSink: TileSink {
             SortableRow(first: key, second: UInt64(place) << 24 | UInt64(stored.count)))
     }
 
+    func put(resource name: String, _ bytes: [UInt8]) {
+        if format == .vtpk { resources.append((name, bytes)) }
+    }
+
     func finish(
         _ metadata: TilePackageMetadata, content: String
     ) throws(Failure) -> (byteCount: Int64, sha256: String) {
@@ -45,7 +50,7 @@ final class CompactSink: TileSink {
             var archive = try ZipWriter(inDirectory: directory)
             let documents =
                 format == .vtpk
-                ? VTPKDocuments.members(metadata, content: content)
+                ? VTPKDocuments.members(metadata, content: content, resources)
                 : TPKXDocuments.members(metadata, content: content)
             for (name, bytes) in documents { try archive.add(name, bytes) }
             var rows = try sorter.sorted()

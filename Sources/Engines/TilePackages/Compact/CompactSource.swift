@@ -35,6 +35,20 @@ final class CompactSource: TileSource {
         bundles = try Self.bundles(archive, folder)
     }
 
+    private static let resources = "p12/resources/"
+
+    var resourcePaths: [String] {
+        archive.members.keys.compactMap { name in
+            guard name.hasPrefix(Self.resources) else { return nil }
+            let path = String(name.dropFirst(Self.resources.count))
+            return path.hasPrefix("fonts/") || path.hasPrefix("sprites/") ? path : nil
+        }
+    }
+
+    func resource(_ path: String) throws(Failure) -> [UInt8]? {
+        try archive.read(Self.resources + path)
+    }
+
     private static func folder(_ path: String) -> String {
         var path = path[...]
         if path.hasPrefix("./") { path = path.dropFirst(2) }

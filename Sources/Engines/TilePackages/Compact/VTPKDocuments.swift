@@ -11,18 +11,21 @@ internal import Platform
 /// parents stand for their children.
 enum VTPKDocuments {
     static func members(
-        _ metadata: TilePackageMetadata, content: String
+        _ metadata: TilePackageMetadata, content: String,
+        _ resources: [(name: String, bytes: [UInt8])]
     ) -> [(name: String, bytes: [UInt8])] {
         let guid = ServiceDocument.guid(metadata, content: content)
         let info = item(metadata, guid: guid)
-        return [
+        let own: [(name: String, bytes: [UInt8])] = [
             ("cairn.json", metadata.json(content: content)),
             ("esriinfo/item.pkinfo", package(metadata, guid: guid)),
             ("esriinfo/iteminfo.xml", info), ("p12/metadata.json", layers(metadata)),
-            ("p12/resources/info/root.json", resources),
+            ("p12/resources/info/root.json", list(resources.map(\.name))),
             ("p12/resources/styles/root.json", Array((metadata.style ?? style(metadata)).utf8)),
             ("p12/root.json", root(metadata)),
         ]
+        let all = own + resources.map { ("p12/resources/" + $0.name, $0.bytes) }
+        return all.sorted { $0.name < $1.name }
     }
 
     private static func root(_ metadata: TilePackageMetadata) -> [UInt8] {
@@ -65,8 +68,17 @@ enum VTPKDocuments {
         return writer.bytes
     }
 
-    private static let resources = Array(
-        #"{"resourceInfo":["resources/styles/root.json","resources/info/root.json"]}"#.utf8)
+    /// The files below `resources`.
+    private static func list(_ names: [String]) -> [UInt8] {
+        var writer = JSONWriter()
+        writer.object { json in
+            json.member(
+                "resourceInfo",
+                array: ["styles/root.json", "info/root.json"] + names.sorted()
+            ) { $0.string("resources/" + $1) }
+        }
+        return writer.bytes
+    }
 
     /// A style of thin lines, since every reader asks for one.
     private static func style(_ metadata: TilePackageMetadata) -> String {

@@ -16,6 +16,14 @@ protocol TileSource: AnyObject {
     ) throws(Failure)
     func bytes(of tile: TileAddress) throws(Failure) -> [UInt8]?
     func bytes(at place: UInt64) throws(Failure) -> [UInt8]
+    /// The paths of files that a style refers to.
+    var resourcePaths: [String] { get }
+    func resource(_ path: String) throws(Failure) -> [UInt8]?
+}
+
+extension TileSource {
+    var resourcePaths: [String] { [] }
+    func resource(_ path: String) -> [UInt8]? { nil }
 }
 
 /// Reads a tile package; made by ``TilePackage/open(_:scratch:)``.
@@ -44,6 +52,14 @@ public final class TilePackageReader {
     /// The identity of its tiles as the package states it, see ``TilePackageSummary/content``; nil
     /// for packages of other programs.
     public var statedContent: String? { source.content }
+
+    /// The paths of the fonts and symbols that a VTPK has beside its style, sorted.
+    public var resourcePaths: [String] { source.resourcePaths.sorted() }
+
+    /// A file of ``resourcePaths``; nil where there is none.
+    public func resource(_ path: String) throws(Failure) -> [UInt8]? {
+        try source.resource(path)
+    }
 
     /// A tile's bytes, those of vector tiles without gzip; nil where there is none.
     ///

@@ -8,10 +8,16 @@ public import Geometry
 /// What a format does with tiles that were checked: in ascending order, none twice, none empty.
 protocol TileSink: AnyObject {
     func put(_ tile: TileAddress, _ stored: [UInt8]) throws(Failure)
+    /// Keeps a file that the style refers to, where the format has any.
+    func put(resource name: String, _ bytes: [UInt8]) throws(Failure)
     /// Writes the rest and gives the file its name; called once.
     func finish(
         _ metadata: TilePackageMetadata, content: String
     ) throws(Failure) -> (byteCount: Int64, sha256: String)
+}
+
+extension TileSink {
+    func put(resource name: String, _ bytes: [UInt8]) {}
 }
 
 /// Writes a tile package; made by ``TilePackage/writer(_:at:_:)``.
@@ -26,6 +32,7 @@ public final class TilePackageWriter {
     public let metadata: TilePackageMetadata
     private let sink: any TileSink
     private var digest: TileDigest
+    private var needs: StyleNeeds?
     private var last: TileAddress?
     private var isFinished = false
 
@@ -34,6 +41,22 @@ public final class TilePackageWriter {
         self.metadata = metadata
         self.sink = sink
         digest = TileDigest(metadata.encoding)
+        if format == .vtpk { needs = StyleNeeds(style: metadata.style) }
+    }
+
+    /// The glyphs that the labels of the tiles so far need, in order; none in formats without files
+    /// beside the tiles.
+    public var glyphNeeds: [GlyphNeed] { needs.map { $0.glyphs.sorted() } ?? [] }
+
+    /// The paths of all files that the style refers to, with the tiles so far.
+    var resourcePaths: [String] { needs?.paths ?? [] }
+
+    /// Adds a file that the style refers to; formats other than VTPK keep none.
+    ///
+    /// - Parameter name: Its path below the package's resources; none twice.
+    public func add(resource name: String, _ bytes: [UInt8]) throws(Failure) {
+        guard !isFinished else { throw Failure(.conflict, "the tile package is finished") }
+        try sink.put(resource: name, bytes)
     }
 
     /// Adds a tile: after all that are less (by level, row, column), none twice.
@@ -65,6 +88,7 @@ public final class TilePackageWriter {
         guard digest.count < TilePackage.tileLimit else {
             throw Failure(.tooLarge, "a tile package has at most \(TilePackage.tileLimit) tiles")
         }
+        try needs?.take(packed.plain)
         digest.add(tile, packed.plain)
         try sink.put(tile, packed.stored)
     }

@@ -24,6 +24,8 @@ public final class TileChangeWriter {
     private var digest: TileDigest
     private var last: TileAddress?
     private var counts = (changed: 0, removed: 0)
+    private var needs: StyleNeeds
+    private var resources = UpdateResources()
 
     static let version = 2
 
@@ -38,6 +40,7 @@ public final class TileChangeWriter {
         self.base = base
         self.metadata = metadata
         digest = TileDigest(metadata.encoding)
+        needs = StyleNeeds(style: metadata.style)
         database = try PackageDatabase.Writing(
             path, applicationID: TilePackageUpdateWriter.applicationID,
             userVersion: Self.version,
@@ -79,8 +82,17 @@ public final class TileChangeWriter {
             case .state(let state): state
             }
         digest.add(tile, state, isTile ? packed.plain : nil)
+        if isTile { try needs.take(packed.plain) }
         if isTile { counts.changed += 1 } else { counts.removed += 1 }
         try database.put(tile, row: tile.row, isTile ? packed.stored : nil, before: state)
+    }
+
+    /// The glyphs that the labels of the tiles so far need, in order.
+    public var glyphNeeds: [GlyphNeed] { needs.glyphs.sorted() }
+
+    /// Adds a file that the style refers to, as ``TilePackageWriter/add(resource:_:)``.
+    public func add(resource name: String, _ bytes: [UInt8]) throws(Failure) {
+        try resources.add(name, bytes)
     }
 
     /// Writes what it applies to, and gives the file its name, durably.
@@ -94,6 +106,7 @@ public final class TileChangeWriter {
             try database.run(
                 #"INSERT INTO "update" (name, value) VALUES (?, ?)"#, .text(name), .text(value))
         }
+        try resources.write(to: database)
         let file = try database.finish()
         return TileChangeSummary(
             changedCount: counts.changed, removedCount: counts.removed,

@@ -29,6 +29,8 @@ final class TileChanges {
     let base: Base
     /// Of the package after the update.
     let metadata: TilePackageMetadata
+    /// Files that the style refers to, those that the base has excepted.
+    let resources: [String: [UInt8]]
 
     init(_ path: String) throws(Failure) {
         let file: MappedFile
@@ -59,6 +61,7 @@ final class TileChanges {
             let base = Self.base(values, isFirst: version == first)
         else { throw Failure.damaged(path, "its identities or its metadata cannot be read") }
         (self.base, self.metadata) = (base, metadata)
+        resources = try UpdateResources(values, path).files
     }
 
     private static func base(_ values: [String: String], isFirst: Bool) -> Base? {

@@ -10,7 +10,8 @@ internal import Geometry
 /// `update` (name, value) has `encoding`, `metadata`, that of the target as JSON, and what it
 /// applies to. Its table `tiles` (zoom_level, tile_column, tile_row, tile_data; rows from the top)
 /// has, in ascending order, each tile that is new or has other bytes, and with NULL each that is no
-/// more. Vector tiles are gzip.
+/// more. Vector tiles are gzip. Files that the style of a VTPK refers to, fonts and symbols, are
+/// further rows of `update`, `resource PATH`, in base64: all that the base may lack.
 ///
 /// An update of version 1 is made of two packages. `base` and `target` are the identities of the
 /// tiles before and after (``TilePackageSummary/content``): it belongs to tiles, not to a file, and
@@ -41,6 +42,12 @@ public enum TilePackageUpdate {
                 if old == tile { old = try before.nextPlace()?.0 }
                 new = try after.next()
             }
+        }
+        for path in target.resourcePaths {
+            guard let bytes = try target.resource(path), try base.resource(path) != bytes else {
+                continue
+            }
+            try writer.add(resource: path, bytes)
         }
         return try writer.finish()
     }
@@ -100,6 +107,17 @@ public enum TilePackageUpdate {
                 throw Failure.damaged(base.path, "its tiles are not those that it states")
             }
             guard listed.text == stated else { throw Self.damage(update) }
+        }
+        for path in writer.resourcePaths {
+            var bytes = changes.resources[path]
+            if bytes == nil { bytes = try base.resource(path) }
+            if let bytes {
+                try writer.add(resource: path, bytes)
+            } else if case .provenance = changes.base {
+                throw Failure(
+                    .conflict,
+                    "neither the update '\(update)' nor '\(base.path)' has \(path)")
+            }
         }
         return try writer.finish()
     }

@@ -17,6 +17,7 @@ public final class TilePackageUpdateWriter {
     private var after: TileDigest
     private var last: TileAddress?
     private var counts = (changed: 0, removed: 0)
+    private var resources = UpdateResources()
 
     /// `CTPU`.
     static let applicationID = 0x4354_5055
@@ -77,6 +78,11 @@ public final class TilePackageUpdateWriter {
         try database.put(tile, row: tile.row, nil)
     }
 
+    /// Adds a file that the style refers to, as ``TilePackageWriter/add(resource:_:)``.
+    public func add(resource name: String, _ bytes: [UInt8]) throws(Failure) {
+        try resources.add(name, bytes)
+    }
+
     /// Writes the identities, and gives the file its name, durably.
     @discardableResult
     public func finish() throws(Failure) -> TilePackageUpdateSummary {
@@ -90,6 +96,7 @@ public final class TilePackageUpdateWriter {
             try database.run(
                 #"INSERT INTO "update" (name, value) VALUES (?, ?)"#, .text(name), .text(value))
         }
+        try resources.write(to: database)
         let file = try database.finish()
         return TilePackageUpdateSummary(
             changedCount: counts.changed, removedCount: counts.removed,

@@ -11,6 +11,12 @@ public struct TileLayer: Hashable, Sendable {
     /// The levels at which tiles have it.
     public var levels: ClosedRange<Int>
 
+    /// A layer at some levels.
+    public init(layer: LayerDescription, levels: ClosedRange<Int>) {
+        self.layer = layer
+        self.levels = levels
+    }
+
     /// The scale's denominator at which a tile of level 0 has 512 pixels.
     public static let rootScale = 295_828_763.795777
 

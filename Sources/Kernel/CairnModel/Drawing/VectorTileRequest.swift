@@ -44,7 +44,7 @@ public struct VectorTileRequest: PastRequest, Hashable, Sendable, Codable {
     }
 }
 
-/// A vector tile, with the state of the map that it is of.
+/// A vector tile, or a file that their style refers to, with the state of the map that it is of.
 public struct VectorTileAnswer: Hashable, Sendable {
     /// What is said of the tile.
     public struct Head: Hashable, Sendable, Codable {
@@ -56,7 +56,8 @@ public struct VectorTileAnswer: Hashable, Sendable {
 
     /// What is said of it.
     public var head: Head
-    /// Mapbox Vector Tile 2.1, not compressed; empty where no feature touches it.
+    /// Mapbox Vector Tile 2.1, not compressed, empty where no feature touches it; of a file its
+    /// content.
     public var bytes: Data
 
     /// Joins the two.

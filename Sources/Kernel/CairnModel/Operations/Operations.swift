@@ -15,7 +15,8 @@ public enum Operations {
         Operation.list.summary, Operation.usage.summary, Operation.workers.summary,
         Operation.status.summary, Operation.jobsHash.summary,
         Operation.identify.summary, Operation.export.summary, Operation.vectorTile.summary,
-        Operation.legend.summary, Operation.query.summary, Operation.find.summary,
+        Operation.styleResource.summary, Operation.legend.summary, Operation.query.summary,
+        Operation.find.summary,
         Operation.workerHash.summary,
         Operation.geocode.summary, Operation.suggest.summary, Operation.reverse.summary,
         Operation.route.summary, Operation.routeTable.summary, Operation.reach.summary,
@@ -140,6 +141,22 @@ extension Operation where Request == VectorTileRequest, Answer == VectorTileAnsw
             answer: PayloadForm("bytes", contentType: PayloadForm<Answer>.ownType) {
                 tile, _ throws(Failure) in
                 try tile.wireForm()
+            } decode: { bytes, _ throws(Failure) in
+                try VectorTileAnswer(wireForm: bytes)
+            },
+            effort: .long, timeout: .seconds(15))
+    }
+}
+
+extension Operation where Request == StyleResourceRequest, Answer == VectorTileAnswer {
+    /// A file that the style of a map's vector tiles refers to: glyphs, or the picture of symbols.
+    public static var styleResource: Self {
+        Self(
+            "styleResource", at: .pool(.identify), request: .json,
+            requestBound: OperationPlace.shortBound,
+            answer: PayloadForm("bytes", contentType: PayloadForm<Answer>.ownType) {
+                file, _ throws(Failure) in
+                try file.wireForm()
             } decode: { bytes, _ throws(Failure) in
                 try VectorTileAnswer(wireForm: bytes)
             },

@@ -34,7 +34,35 @@ extension Route {
             "The style with absolute addresses, for MapLibre.", requires: .map(.query),
             style: .bytes, asks: moment, formats: [], mediaTypes: [OGCLinks.json],
             view: .mapValue, handler: GatewayService.mapLibreStyle),
+        Route(
+            vectorTileServer + "/resources/fonts/{fontstack}/{range.pbf}",
+            label: "vectorTileGlyphs",
+            "The glyphs of 256 characters, for the style (signed distances).",
+            requires: .map(.query), style: .bytes, asks: moment, formats: [],
+            mediaTypes: [VectorTileService.glyphsType], view: .mapValue,
+            handler: GatewayService.glyphs),
+        sprites("/sprite.json", "Where symbols are in the picture of symbols.", OGCLinks.json) {
+            $0.spriteIndex(scale: 1)
+        },
+        sprites("/sprite@2x.json", "The same for the picture of double size.", OGCLinks.json) {
+            $0.spriteIndex(scale: 2)
+        },
+        sprites("/sprite.png", "The symbols of the style that are pictures.", "image/png") {
+            $0.spritePicture(scale: 1)
+        },
+        sprites("/sprite@2x.png", "The same symbols in double size.", "image/png") {
+            $0.spritePicture(scale: 2)
+        },
     ]
+
+    private static func sprites(
+        _ path: String, _ summary: String, _ mediaType: String, handler: @escaping Handler
+    ) -> Route {
+        Route(
+            vectorTileServer + "/resources/sprites" + path, label: "vectorTileSprites", summary,
+            requires: .map(.query), style: .bytes, asks: moment, formats: [],
+            mediaTypes: [mediaType], view: .mapValue, handler: handler)
+    }
 
     private static func style(_ path: String, _ summary: String) -> Route {
         Route(

@@ -65,6 +65,9 @@ enum Capture: String, CaseIterable, Sendable {
     case item, user, portal
     /// The column of a vector tile, with or without the ending of its file.
     case columnFile = "column.pbf"
+    /// Fonts as a style names them; a range of their glyphs, with or without the ending of its file.
+    case fontStack = "fontstack"
+    case glyphRange = "range.pbf"
     /// All remaining segments, at least one.
     case rest
 
@@ -100,6 +103,9 @@ enum Capture: String, CaseIterable, Sendable {
             guard words.first != "jobs" else { return nil }
             captures.task = text
         case .job: captures.job = text
+        case .fontStack: captures.task = text
+        case .glyphRange:
+            captures.text = text.hasSuffix(".pbf") ? String(text.dropLast(4)) : text
         case .result, .input, .feature, .item, .user, .portal, .coordinates: captures.text = text
         case .collection:
             guard let collection = OGCCollectionID(text) else { return nil }
@@ -144,10 +150,11 @@ struct Captures: Hashable, Sendable {
     var layer: LayerID = 0
     var objectID: Int64 = 0
     var tile = TilePlace()
-    /// A task of jobs, an analysis of a network, or a profile.
+    /// A task of jobs, an analysis of a network, a profile, or fonts.
     var task = ""
     var job = ""
-    /// A result, an input, the id of a feature or an item, a user, or the rest of the path.
+    /// A result, an input, the id of a feature or an item, a user, a range of glyphs, or the rest
+    /// of the path.
     var text = ""
     var collection: OGCCollectionID?
 

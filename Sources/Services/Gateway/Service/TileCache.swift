@@ -51,6 +51,7 @@ actor TileCache {
     enum Content: Hashable, Sendable {
         case pictures(PictureBlock)
         case vector(TileAddress)
+        case styleResource(StyleResource)
     }
 
     private struct Key: Hashable {
@@ -169,7 +170,7 @@ extension TileCache.Tile {
 }
 
 extension TileCache.Block {
-    /// A vector tile.
+    /// A vector tile, or a file of its style.
     init(_ answer: VectorTileAnswer) {
         var tile = TileCache.Tile(Array(answer.bytes))
         let zipped = Gzip.compress(tile.bytes)

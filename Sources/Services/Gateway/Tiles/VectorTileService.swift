@@ -5,11 +5,14 @@ internal import CairnModel
 internal import EsriForms
 internal import Geometry
 internal import Platform
+internal import TileStyles
 
 /// The vector tile service of a map: its description, style and TileJSON.
 struct VectorTileService {
     /// The media type of a tile.
     static let mediaType = "application/vnd.mapbox-vector-tile"
+    /// The media type of glyphs.
+    static let glyphsType = "application/x-protobuf"
     /// Pixels of a tile's side.
     private static let side = 512
 
@@ -95,37 +98,21 @@ struct VectorTileService {
         TileJSON.body(of: tiled, template: tileURL, vectorLayers: layers)
     }
 
-    /// How a style names its tiles.
-    enum Source {
-        /// By the service, relative to the style: Esri's clients.
-        case relative
-        /// By the address of each tile: MapLibre.
-        case absolute
+    /// The MapLibre style of the layers' symbols and labels.
+    ///
+    /// - Parameter isRelative: Whether addresses are paths from the style's own: for Esri's clients.
+    func style(isRelative: Bool) -> [UInt8] {
+        style.json(
+            isRelative
+                ? .relative
+                : .absolute(
+                    tiles: tileURL,
+                    glyphs: url + "/resources/fonts/{fontstack}/{range}.pbf" + secret,
+                    sprite: url + "/resources/sprites/sprite" + secret))
     }
 
-    /// The MapLibre style of the layers' symbols.
-    func style(source: Source) -> [UInt8] {
-        var json = JSONWriter()
-        json.object { json in
-            json.member("version", 8)
-            json.member("name", tiled.title)
-            json.member("sources") { json in
-                json.member("esri") { json in
-                    json.member("type", "vector")
-                    switch source {
-                    case .relative: json.member("url", "../../")
-                    case .absolute:
-                        json.member("tiles", array: [tileURL]) { $0.string($1) }
-                        json.member("minzoom", levels.lowerBound)
-                        json.member("maxzoom", levels.upperBound)
-                    }
-                }
-            }
-            json.member("layers", array: layers.flatMap { StyleLayer.layers(of: $0) }) {
-                json, layer in
-                layer.write(to: &json)
-            }
-        }
-        return json.bytes
-    }
+    /// The rectangles of the pictures of symbols.
+    func spriteIndex(scale: Int) -> [UInt8] { style.sprites.index(scale: scale) }
+
+    private var style: MapStyle { MapStyle(title: tiled.title, layers) }
 }
