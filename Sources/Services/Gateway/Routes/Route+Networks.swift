@@ -23,8 +23,9 @@ extension Route {
     ]
     private static let route: [any DescribedParameter] = [
         Known.stops.required, Known.startTime, Known.startTimeIsUTC, Known.useTimeWindows,
-        Known.timeWindowsAreUTC, Known.findBestSequence, Known.preserveFirstStop, Known.preserveLastStop,
-        Known.returnRoutes, Known.returnStops, Known.ignoreInvalidLocations,
+        Known.timeWindowsAreUTC, Known.findBestSequence, Known.preserveFirstStop,
+        Known.preserveLastStop, Known.returnRoutes, Known.returnStops,
+        Known.ignoreInvalidLocations,
     ]
     private static let timeOfDay: [any DescribedParameter] = [
         Known.timeOfDay, Known.timeOfDayIsUTC,
