@@ -68,9 +68,11 @@ final class TileExporter {
         var warnings: [String]
     }
 
-    /// Runs a job, each chunk `times` times.
+    /// Runs a job, each chunk `times` times; `meanwhile` is called before each chunk that draws,
+    /// with its number.
     func run(
-        _ kind: JobKind, _ parameters: [String: String], times: Int = 1
+        _ kind: JobKind, _ parameters: [String: String], times: Int = 1,
+        meanwhile: (Int) throws -> Void = { _ in }
     ) throws -> Product {
         let operations = JobKinds.operations(with: JobCapabilities(maps: counting))
         let blobs = history.site.blobs
@@ -96,7 +98,10 @@ final class TileExporter {
         }
         let plan = ChunkDescription(pool: .work, operation: "plan", input: Data(), weight: 0)
         let outline = try run(try #require(try run(plan, []).nextStage.first), [])
-        let parts = try outline.nextStage.map { try run($0, []).blob }
+        let parts = try outline.nextStage.enumerated().map { number, chunk in
+            try meanwhile(number)
+            return try run(chunk, []).blob
+        }
         let outcome = try run(try #require(outline.laterStages.first?.first), parts)
         let blob = try #require(outcome.blob)
         let path = history.site.path + "/\(blob.id)" + blob.type.endings[0]
