@@ -6,6 +6,7 @@ import Foundation
 import Geometry
 import Platform
 import Site
+import Synchronization
 import TestKit
 import Testing
 
