@@ -68,7 +68,7 @@ import Testing
     func `no order of up to eight stops is better`(_ terminals: StopSequence.Terminals) throws {
         var random = SeededGenerator(seed: 11)
         var (found, unreached) = (0, 0)
-        for number in 0..<60 {
+        for number in 0..<24 {
             let count = 1 + number % 8
             let (stops, matrix) = Self.problem(count, &random, hasCosts: number % 4 == 3)
             let isRound = terminals == .round
@@ -95,7 +95,7 @@ import Testing
             #expect(known.order.sorted() == Array(0..<count))
             found += 1
         }
-        #expect(found > 30, "\(found) orders, \(unreached) without one")
+        #expect(found > 12, "\(found) orders, \(unreached) without one")
     }
 
     @Test func `many stops are improved, and said not to be proven`() throws {
