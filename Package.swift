@@ -389,12 +389,7 @@ let testTargets: [Target] = [
     tests("RasterTests", ["Dataset", "CairnModel", "Geometry", "TestKit"]),
     tests("MapStateTests", ["MapState", "CairnModel", "Geometry", "TestKit"]),
     tests("VectorTilesTests", ["VectorTiles", "CairnCore", "Geometry", "TestKit"]),
-    tests(
-        "TileStylesTests",
-        [
-            "TileStyles", "CairnModel", "Cairo", "Expression", "Geometry", "Platform", "Rendering",
-            "TestKit",
-        ]),
+    tests("TileStylesTests", ["TileStyles", "CairnModel", "Cairo", "Platform"]),
     tests("WebMapsTests", ["WebMaps", "CairnModel", "EsriForms", "Geometry", "MapState"]),
     tests(
         "IdentifyTests",

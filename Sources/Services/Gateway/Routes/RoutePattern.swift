@@ -65,7 +65,7 @@ enum Capture: String, CaseIterable, Sendable {
     case item, user, portal
     /// The column of a vector tile, with or without the ending of its file.
     case columnFile = "column.pbf"
-    /// Fonts as a style names them; a range of their glyphs, with or without the ending of its file.
+    /// Fonts as a style names them; a range of their glyphs, with or without the ending of a file.
     case fontStack = "fontstack"
     case glyphRange = "range.pbf"
     /// All remaining segments, at least one.

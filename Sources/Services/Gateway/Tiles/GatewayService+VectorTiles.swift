@@ -72,8 +72,8 @@ extension GatewayService {
         guard let range = GlyphRange(text: call.captures.text) else {
             let failure = Failure(
                 .invalidParameter,
-                "glyphs '\(call.captures.text.prefix(40))': expected 256 characters from a multiple "
-                    + "of 256 on, 0-255 to 65280-65535")
+                "glyphs '\(call.captures.text.prefix(40))': expected 256 characters from a "
+                    + "multiple of 256 on, 0-255 to 65280-65535")
             return GatewayResponse(status: 400, body: ErrorBody.json(failure))
         }
         guard let fonts = FontStack(name: call.captures.task) else {

@@ -100,7 +100,7 @@ struct VectorTileService {
 
     /// The MapLibre style of the layers' symbols and labels.
     ///
-    /// - Parameter isRelative: Whether addresses are paths from the style's own: for Esri's clients.
+    /// - Parameter isRelative: Whether URLs are paths from the style's own, for Esri's clients.
     func style(isRelative: Bool) -> [UInt8] {
         style.json(
             isRelative
