@@ -8,8 +8,8 @@ internal import Platform
 public struct TimedPassages: Hashable, Sendable {
     /// The times, as the source has them; at most ``RoadDraft/timeLimit``.
     public var times: [String]
-    /// By mode, for each set of times that hold: at the place whose bit n is set where time n holds,
-    /// so that the first is that of none.
+    /// By mode, for each set of times that hold: at the place whose bit n is set where time n
+    /// holds, so that the first is that of none.
     public var passages: [[RoadDraft.Passage]]
 
     /// The passage of a mode while some times hold.

@@ -106,9 +106,8 @@ struct StyleLayer {
         switch renderer(of: layer, type) {
         case .simple(let entry): return [(nil, entry.symbol)]
         case .uniqueValues(let unique):
-            let value = text(of: unique.fields, delimiter: unique.delimiter, layer)
             let own = unique.values.map { each in
-                (call("==", value, .string(each.value)) as JSONTree?, each.entry.symbol)
+                (has(each.value, unique, layer) as JSONTree?, each.entry.symbol)
             }
             let others = unique.others.map { entry in
                 (call("!", known(unique, layer)) as JSONTree?, entry.symbol)
@@ -137,6 +136,21 @@ struct StyleLayer {
         case .classBreaks(let classes) where classes.others == nil: inside(classes, layer)
         case .simple, .uniqueValues, .classBreaks, nil: nil
         }
+    }
+
+    /// Features that a renderer knows by a value.
+    private static func has(
+        _ value: String, _ unique: FeatureRenderer.UniqueValues, _ layer: LayerDescription
+    ) -> JSONTree {
+        // The plain form, which QGIS 3.22 reads too.
+        if unique.fields.count == 1, value != "<Null>",
+            case let field = field(unique.fields[0], layer), !field.isID,
+            layer.properties?.fields.first(where: { $0.name == field.name })?.type == .string
+        {
+            return call("==", call("get", .string(field.name)), .string(value))
+        }
+        return call(
+            "==", text(of: unique.fields, delimiter: unique.delimiter, layer), .string(value))
     }
 
     private static func known(

@@ -137,8 +137,8 @@ struct RouteCommand: ReadingCommand {
     @Option(
         name: .customLong("window"),
         help: """
-            When a stop can be visited: its number, from 1, '=', two times with '/' between, either \
-            of which may be left out. May be repeated.
+            When a stop can be visited: its number, from 1, '=', two times with '/' between, \
+            either of which may be left out. May be repeated.
             """)
     var windows: [String] = []
     @Option(

@@ -7,7 +7,7 @@ internal import FoundationEssentials
 internal import Geometry
 internal import Tables
 
-/// Reads recorded positions: GPX, GeoJSON or CSV, told apart by their first characters.
+/// Reads recorded positions: GPX, GeoJSON or CSV, by their first characters.
 ///
 /// - GPX: the points of all tracks, else of routes, else waypoints, with their times.
 /// - GeoJSON: the positions of a line, or points; `time` or `timestamp` of a point's properties,

@@ -74,6 +74,6 @@ extension Route {
             server + "/" + path, label: "roadsEdit", summary + " Takes 'query' as well.",
             requires: .network(.edit), isChange: true,
             methods: .post(refusal: "roads are changed with POST, not with GET"),
-            asks: parameters, view: .roadsChanged, handler: handler)
+            asks: parameters + [Known.minSequence], view: .roadsChanged, handler: handler)
     }
 }
