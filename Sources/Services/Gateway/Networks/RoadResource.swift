@@ -79,7 +79,6 @@ struct RoadResource {
         if let reason = change.reason { json.member("reason", reason) }
         Self.write(streetsOf: change.roads, &json)
         if let reference, case .polyline(let paths)? = change.lines {
-            json.key("geometry")
             json.geometry(
                 .polyline(paths: paths.map { $0.compactMap(reference.project) }),
                 in: reference.value)

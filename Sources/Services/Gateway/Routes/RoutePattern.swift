@@ -97,8 +97,11 @@ enum Capture: String, CaseIterable, Sendable {
             captures.name += "/" + segments[segments.startIndex + 1]
             return 2
         case .folder: captures.name = text
-        // No task has the name of the list of all jobs.
-        case .analysis, .profile: captures.task = text
+        case .profile: captures.task = text
+        // No analysis has the name of the changes of roads, no task that of the list of all jobs.
+        case .analysis:
+            guard words.first != "roads" else { return nil }
+            captures.task = text
         case .task:
             guard words.first != "jobs" else { return nil }
             captures.task = text
