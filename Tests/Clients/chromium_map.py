@@ -246,14 +246,18 @@ def the_routes(browser, root):
     check(browser.say("document.getElementById('found').childElementCount") == 0, "and ask for no features", 0)
     first = browser.say(DIRECTIONS)
 
-    # The end goes to the other bank's east by the mouse.
-    (x, y), (to_x, to_y) = place(browser, 51.0089, 13.0061), place(browser, 51.0055, 13.0118)
+    # The end goes beyond the town's other bridge by the mouse.
+    (x, y), (to_x, to_y) = place(browser, 51.0089, 13.0061), place(browser, 51.0075, 13.0118)
     browser.do("Input.dispatchMouseEvent", type="mousePressed", x=x, y=y, button="left", clickCount=1)
-    for step in range(1, 6):
-        browser.do("Input.dispatchMouseEvent", type="mouseMoved", x=x + (to_x - x) * step / 5,
-                   y=y + (to_y - y) * step / 5, button="left", buttons=1)
+    # A drag begins where the first move has led to.
+    for share in (0.03, 0.4, 0.7, 1):
+        browser.do("Input.dispatchMouseEvent", type="mouseMoved", x=x + (to_x - x) * share,
+                   y=y + (to_y - y) * share, button="left", buttons=1)
+    browser.wait(f"Math.abs(document.querySelectorAll('.route-end')[1].getBoundingClientRect().x + 12 - {to_x}) < 8",
+                 "an end follows the mouse")
     browser.do("Input.dispatchMouseEvent", type="mouseReleased", x=to_x, y=to_y, button="left", clickCount=1)
-    browser.wait(f"{DIRECTIONS}.includes('New Bridge') && !{DIRECTIONS}.includes('Bridge Street')",
+    check("New Bridge" not in first, "the way leads over one bridge", first)
+    browser.wait(f"{DIRECTIONS}.includes('New Bridge')",
                  "an end that is dragged makes another route")
     count = browser.say("document.querySelectorAll('#alternatives button').length")
     check(count > 1, "there are alternatives", count)
@@ -271,7 +275,7 @@ def the_routes(browser, root):
     press(browser, "Close a road")
     click(browser, *place(browser, 51.0045, 13.0030))
     browser.wait("document.getElementById('routes').dataset.changes === '1'", "a click closes a road")
-    browser.wait(f"{DIRECTIONS} !== '' && !{DIRECTIONS}.includes('Bridge Street')", "the route goes round it")
+    browser.wait(f"{DIRECTIONS}.includes('New Bridge')", "the route goes over the other bridge")
     listed = browser.say("document.querySelector('#road-changes li').textContent")
     check("closed · Bridge Street · flood <b>" in listed, "the closure is listed", listed)
     drawn = browser.say("document.querySelectorAll('#map path[stroke=\"#a8232b\"]').length")
