@@ -8,9 +8,9 @@ public import CairnCore
 /// A part of the syntax of opening hours (wiki.openstreetmap.org/wiki/Key:opening_hours): parts of
 /// the year (`Nov-Apr`, `Nov 15-Apr 30`), days of the week, times, `24/7`, `off` and `closed`,
 /// lists and ranges of them; several rules with semicolons, of which the last one that is about a
-/// day counts for it; several conditions with `AND`, and the old form of `day_on`, `day_off`, `hour_on`
-/// and `hour_off`. Public and school holidays are not known, so that what is said of them alone is
-/// passed over. Anything else, such as weights and sunset, is not read.
+/// day counts for it; several conditions with `AND`, and the old form of `day_on`, `day_off`,
+/// `hour_on` and `hour_off`. Public and school holidays are not known, so that what is said of them
+/// alone is passed over. Anything else, such as weights and sunset, is not read.
 public struct MapHours: Hashable, Sendable {
     /// The conditions, all of which have to hold.
     private let conditions: [[Rule]]
