@@ -255,6 +255,16 @@ import Testing
         #expect(site.inner.withLock { $0.queries.last?.clause } == "height>5")
     }
 
+    @Test func `stops by URL that an answer cannot hold are refused, not cut`() async throws {
+        site.change {
+            $0.answerToQuery = { _ in #"{"features":[],"exceededTransferLimit":true}"# }
+        }
+        let url = #"{"url":"/arcgis/rest/services/City/MapServer/0/query?where=1=1"}"#
+        let details = try await details("/Route/solve", ["stops": url])
+        #expect(details.contains { $0.contains("'stops'") && $0.contains("query of fewer") })
+        #expect(site.inner.withLock { $0.roads.isUnasked })
+    }
+
     @Test func `stops by URL are asked for the caller`() async throws {
         let ruled = try RuledSite(["anna": [.init(.query, on: "Roads")]])
         let own = GatewayService(backend: site, access: try ruled.control())

@@ -188,8 +188,8 @@ private struct WindowProblem {
         var order: [Int]?
     }
 
-    /// The best order of the free stops, nil within where there is none; nil beyond a number of
-    /// labels.
+    /// The best order of the free stops, absent where no order reaches all of them; nil where the
+    /// search takes more than `limit` labels.
     func exact(limit: Int) -> Found? {
         let count = free.count
         var start = Score()

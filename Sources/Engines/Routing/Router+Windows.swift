@@ -51,8 +51,8 @@ extension Router {
         return stop
     }
 
-    /// The visits in the order with the least lateness, and of these the cheapest; nil where there
-    /// is none.
+    /// The visits in the order with the least lateness, and of these the cheapest; nil where no
+    /// order reaches all of them.
     func orderedByWindows(
         _ visits: [Visit], _ table: RouteTable, _ stops: [PlacedStop],
         _ terminals: StopSequence.Terminals

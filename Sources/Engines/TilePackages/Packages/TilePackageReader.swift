@@ -56,7 +56,7 @@ public final class TilePackageReader {
     /// The paths of the fonts and symbols that a VTPK has beside its style, sorted.
     public var resourcePaths: [String] { source.resourcePaths.sorted() }
 
-    /// A file of ``resourcePaths``; nil where there is none.
+    /// A file of ``resourcePaths``; nil for any other path.
     public func resource(_ path: String) throws(Failure) -> [UInt8]? {
         try source.resource(path)
     }

@@ -70,7 +70,7 @@ public struct FontStack: Hashable, Sendable {
     /// Whether they slant.
     public let isItalic: Bool
 
-    /// The fonts of a label; as many families as a name can have, the usual one where that is none.
+    /// The fonts of a label: as many families as a name can have, or the usual one.
     public init(_ symbol: TextSymbol) {
         (isBold, isItalic) = (symbol.isBold, symbol.isItalic)
         var (named, byteCount) = ([String](), 0)

@@ -60,6 +60,12 @@ extension GatewayService {
             guard case .string(let message)? = error?["message"] else { throw unexpected }
             throw Failure(.invalidParameter, "'\(url.prefix(200))': \(message)")
         }
+        if try RelaxedJSON.parse(text)["exceededTransferLimit"] == .bool(true) {
+            throw Failure(
+                .tooLarge,
+                "'\(url.prefix(200))': the layer has more features than one answer: expected a "
+                    + "query of fewer")
+        }
         return text
     }
 
