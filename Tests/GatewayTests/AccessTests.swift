@@ -249,6 +249,7 @@ extension GatewayService {
         (services + "/Jobs/GPServer/uploads/1/commit", "jobsUpload"),
         (services + "/Jobs/GPServer/BatchIdentify", "jobsTask"),
         (services + "/Jobs/GPServer/BatchIdentify/submitJob", "jobsSubmit"),
+        (services + "/Jobs/GPServer/ExportTiles/estimate?map=City", "jobsEstimate"),
         (services + "/Jobs/GPServer/BatchIdentify/jobs", "jobsJob"),
         (services + "/Jobs/GPServer/BatchIdentify/jobs/1", "jobsJob"),
         (services + "/Jobs/GPServer/BatchIdentify/jobs/1/cancel", "jobsJob"),

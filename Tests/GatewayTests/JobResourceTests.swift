@@ -73,6 +73,7 @@ import Testing
         ("Batch", "/{task}", Captures(task: "Batch")),
         ("Batch/submitJob", "/{task}/submitJob", Captures(task: "Batch")),
         ("Batch/SUBMITJOB", "/{task}/submitJob", Captures(task: "Batch")),
+        ("Batch/estimate", "/{task}/estimate", Captures(task: "Batch")),
         ("Batch/jobs", "/{task}/jobs", Captures(task: "Batch")),
         ("Batch/jobs/j1", "/{task}/jobs/{job}", Captures(task: "Batch", job: "j1")),
         (

@@ -63,6 +63,7 @@ extension JSONTree {
             Data([UInt8](repeating: 7, count: byteCount)), mediaType: type.rawValue)
         jobs.change(id) { job in
             (job.status, job.result) = (.succeeded, product)
+            job.endedAt = Timestamp(microseconds: job.submittedAt.microseconds + 3_000_000)
             job.messages = [JobMessage(.informative, "done")]
         }
     }
@@ -336,7 +337,7 @@ extension JSONTree {
             let stream = await ask("\(Self.pictures)/\(place)/\(id)/changes")
             #expect(stream.contentType == "text/event-stream" && stream.changes != nil)
         }
-        let estimate = await ask(Self.pictures + "/jobs/e-1-2-p/changes")
+        let estimate = await ask(Self.pictures + "/jobs/e-1-2-3-4-map/changes")
         #expect(estimate.status == 204 && estimate.body.isEmpty)
     }
 
@@ -413,7 +414,7 @@ extension JSONTree {
         let world = "exportExtent=-20037509,-20037509,20037509,20037509"
         let pictures = try await estimate(Self.pictures + "?levels=0-3&" + world)
         #expect(pictures.tiles == 85 && pictures.bytes == 85 * 8_000)
-        #expect(pictures.said.contains("usual size"))
+        #expect(pictures.said.contains("assumed: there is no earlier export"))
         let vectors = try await estimate(Self.vectors + "?levels=0-3&" + world)
         #expect(vectors.tiles == 85 && vectors.bytes == 85 * 2_000)
         // A triangle of half of the world.
@@ -445,26 +446,55 @@ extension JSONTree {
         }
         let alike = try await estimate(Self.pictures + "?levels=0-3&" + world)
         #expect(alike.tiles == 85 && alike.bytes == 8_500)
-        #expect(alike.said.contains("made of this map"))
+        #expect(alike.said.contains("by 1 earlier export of the map"))
         let other = try await estimate(Self.pictures + "?levels=0-3&tileFormat=jpg&" + world)
         #expect(other.bytes == 85 * 10_000)
     }
 
     @Test(arguments: [
-        "e-1-2", "e-1-2-x", "e-01-2-p", "e--1-2-p", "e-1-2-p-", "e-1-+2-p", "f-1-2-p",
-        "e-1-9007199254740993-p", "e-99999999999999999999-1-p", "e-1-2-pp", "",
+        "e-1-2", "e-1-2-3-4-x", "e-01-2-3-4-map", "e--1-2-3-4-map", "e-1-2-3-4-map-",
+        "e-1-+2-3-4-map", "f-1-2-3-4-map", "e-1-2-3-map", "e-1-9007199254740993-3-4-map",
+        "e-99999999999999999999-1-3-4-map", "e-1-2-3-4-", "",
     ])
     func `an id that no estimate has is none`(_ id: String) async throws {
-        #expect(TileEstimate(id: id) == nil)
+        #expect(TileExportEstimate(id: id) == nil)
         let answer = try await json(Self.pictures + "/jobs/\(id.isEmpty ? "e" : id)")
         #expect(answer["error"]?["code"]?.whole == 404)
     }
 
     @Test func `an estimate is read back as it was`() {
-        let estimate = TileEstimate(tileCount: 321, bytesPerTile: 1.5, basis: .products)
-        #expect(estimate.id == "e-321-482-p" && TileEstimate(id: estimate.id) == estimate)
-        let most = TileEstimate(tileCount: 4_000_000, bytesPerTile: 1e300, basis: .usual)
-        #expect(TileEstimate(id: most.id) == most)
+        let estimate = TileExportEstimate(
+            tileCount: 321, byteCount: 482, seconds: 1.925, basis: .map, jobCount: 2)
+        #expect(estimate.id == "e-321-482-1925-2-map")
+        #expect(TileExportEstimate(id: estimate.id) == estimate)
+        let most = TileExportEstimate(
+            tileCount: 4_000_000, byteCount: TileExportEstimate.byteLimit,
+            seconds: TileExportEstimate.secondLimit, basis: .assumption, jobCount: 0)
+        #expect(TileExportEstimate(id: most.id) == most)
+    }
+
+    @Test func `the task itself has an estimate, as JSON and as a page that begins the job`()
+        async throws
+    {
+        let task = Self.services + "/Jobs/GPServer/ExportTiles/estimate"
+        let values = "map=City&levels=0-3&tileFormat=jpg"
+        let found = try await json(task + "?" + values)
+        #expect(found["tileCount"]?.whole == 85 && found["byteCount"]?.whole == 850_000)
+        #expect(found["basis"]?.text == "assumption" && found["jobCount"]?.whole == 0)
+        #expect(found["seconds"]?.number == 0.51)
+        let page = String(decoding: await ask(task + "?f=html&" + values).body, as: UTF8.self)
+        let text = try #require(found["description"]?.text)
+        #expect(page.contains(text) && page.contains("ExportTiles/submitJob"))
+        #expect(page.contains(#"name="levels" value="0-3""#), "\(page)")
+        for (path, part) in [
+            (task + "?map=City&levels=99", "parameter 'levels'"),
+            (task + "?" + values + "&level=3", "did you mean 'levels'"),
+            (Self.services + "/Jobs/GPServer/Batch/estimate", "have no estimate"),
+        ] {
+            let refused = try await json(path)
+            #expect(refused["error"]?["message"]?.text?.contains(part) == true, "\(refused)")
+        }
+        #expect(jobs.known.isEmpty)
     }
 
     // MARK: What is announced, and to what caller

@@ -569,6 +569,12 @@ struct MatrixSubject: Sendable {
                 MatrixRequest("\(gpServer)/\($0)")
             }
         case "jobsSubmit": return submissions
+        case "jobsEstimate":
+            return [
+                MatrixRequest(
+                    gpServer + "/ExportTiles/estimate",
+                    [("map", map, "Open"), ("levels", "0", "1"), ("at", "", "1")])
+            ]
         case "tilesExport", "tilesEstimate":
             return [mapServer, vectorTileServer].map { tiles(label, of: $0) }
         case "tilesJob": return [mapServer, vectorTileServer].flatMap { tileJob($0) }

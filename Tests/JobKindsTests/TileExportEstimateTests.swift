@@ -62,14 +62,21 @@ import Testing
                 .exportTiles, wanted.merging(["format": "tpkx"]) { $1 }, bytes: 1, seconds: 1),
             try Self.job(
                 .exportTiles, wanted.merging(["since": "4"]) { $1 }, bytes: 1, seconds: 1),
+            try Self.job(.exportTiles, wanted.merging(["at": "4"]) { $1 }, bytes: 1, seconds: 1),
             try Self.job(.exportTiles, wanted, bytes: 1, seconds: 1, .failed),
         ]
         #expect(try estimate(others) == assumed)
         let same = try Self.job(
             .exportTiles, ["map": "City", "levels": "1", "format": "MBTILES"], bytes: 400,
             seconds: 8)
+        #expect(assumed.basis == .assumption)
         let known = try estimate(others + [same])
         #expect(known.jobCount == 1 && known.byteCount == 2_100 && known.seconds == 42)
+        #expect(known.basis == .site)
+        let ofMap = try Self.job(.exportTiles, wanted, bytes: 42, seconds: 21)
+        let nearer = try estimate(others + [same, ofMap, same])
+        #expect(nearer.jobCount == 1 && nearer.byteCount == 42 && nearer.seconds == 21)
+        #expect(nearer.basis == .map && nearer.text.contains("1 earlier export of the map"))
         #expect(throws: Failure.self) { try TileExportEstimate(.batch, [:], after: []) }
         #expect(throws: Failure.self) {
             try TileExportEstimate(.exportTiles, ["map": "World"], after: [])

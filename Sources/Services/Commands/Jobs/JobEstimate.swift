@@ -10,9 +10,10 @@ struct JobEstimate: ReadingCommand {
     static let configuration = CommandConfiguration(
         commandName: "estimate", abstract: "Estimate an export of tiles before submitting it.",
         discussion: """
-            Tiles are counted; bytes and seconds follow from the site's earlier exports of the \
-            same kind and format, tile by tile, else they are assumed. Nothing is submitted. JSON: \
-            one line with tileCount, byteCount, seconds and jobCount, the earlier exports.
+            Tiles are counted; bytes and seconds follow from earlier exports of the same kind and \
+            format, tile by tile: those of the map, else those of other maps, else they are \
+            assumed. Nothing is submitted. JSON: one line with tileCount, byteCount, seconds, \
+            basis (map, site or assumption) and jobCount, the earlier exports.
             """)
 
     @OptionGroup var common: CommonOptions
@@ -29,14 +30,6 @@ struct JobEstimate: ReadingCommand {
         let estimate = try TileExportEstimate(
             kind.kind, try Reading.parameters(parameters), after: try await session.jobs())
         if session.output.isJSON { return try session.output.record(estimate) }
-        let basis =
-            estimate.jobCount == 0
-            ? "assumed, because the site has no earlier export of this kind and format"
-            : "by \(estimate.jobCount) earlier exports of this kind and format"
-        try session.output.lines([
-            "\(estimate.tileCount) tiles",
-            "about \(estimate.byteCount) bytes in \(estimate.seconds.displayText(decimals: 1)) "
-                + "seconds, \(basis)",
-        ])
+        try session.output.lines([estimate.text])
     }
 }

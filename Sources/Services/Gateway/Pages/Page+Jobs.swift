@@ -211,6 +211,28 @@ extension Page {
                     isRequired: isRequired, &page)
             }
             page.element("button", text: "Begin")
+            guard
+                JobKindDescription.named(name).map({ TileExportEstimate.kinds.contains($0.kind) })
+                    == true
+            else { return }
+            page.text(" ")
+            page.element(
+                "button", ["formaction": href(ownPath + "/estimate")], text: "Estimate first")
+        }
+    }
+
+    /// What a job comes to, and the form that begins it.
+    func estimate(_ name: String, _ page: inout Markup) {
+        page.element("p", text: answer["description"]?.text ?? "")
+        let task = JobKindDescription.named(name)
+        let fields = [Known.clientId.name] + (task?.parameters.map(\.name) ?? [])
+        changeForm(href("\(JobResource.path)/\(Parameters.encode(name))/submitJob"), &page) {
+            page in
+            for field in fields {
+                guard let value = parameters[field] else { continue }
+                page.void("input", ["type": "hidden", "name": field, "value": value])
+            }
+            page.element("button", text: "Begin")
         }
     }
 

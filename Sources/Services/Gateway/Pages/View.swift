@@ -184,6 +184,9 @@ struct View: Sendable {
     static let receipt = View(title: jobTitle, scripts: [.job]) { page, markup in
         page.receipt(page.captures.task, &markup)
     }
+    static let jobEstimate = View(title: jobTitle) { page, markup in
+        page.estimate(page.captures.task, &markup)
+    }
     static let allJobs = View(title: { _ in "All jobs" }) { page, markup in
         page.allJobs(&markup)
     }

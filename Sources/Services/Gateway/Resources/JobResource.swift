@@ -180,6 +180,20 @@ enum JobResource {
         return json.bytes
     }
 
+    /// `{task}/estimate`.
+    static func estimate(_ estimate: TileExportEstimate) -> [UInt8] {
+        var json = JSONWriter()
+        json.object { json in
+            json.member("tileCount", estimate.tileCount)
+            json.member("byteCount", Int(estimate.byteCount))
+            json.member("seconds", estimate.seconds)
+            json.member("basis", estimate.basis.rawValue)
+            json.member("jobCount", estimate.jobCount)
+            json.member("description", estimate.text)
+        }
+        return json.bytes
+    }
+
     /// Maximum number of jobs in a list.
     static let listBound = 100
 

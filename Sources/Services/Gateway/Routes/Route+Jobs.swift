@@ -47,6 +47,10 @@ extension Route {
             view: .receipt,
             handler: GatewayService.submit),
         Route(
+            gpServer + "/{task}/estimate", label: "jobsEstimate",
+            "What an export of tiles comes to, before it is submitted.", requires: .jobs,
+            takesOther: true, view: .jobEstimate, handler: GatewayService.estimateJob),
+        Route(
             gpServer + "/{task}/jobs", label: "jobsJob",
             "The jobs of a task that the caller may see.", requires: .jobs, view: .jobList,
             handler: GatewayService.listJobs),

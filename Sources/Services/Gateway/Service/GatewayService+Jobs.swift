@@ -26,6 +26,15 @@ extension GatewayService {
         return GatewayResponse(body: JobResource.receipt(job), sequence: job.sequence)
     }
 
+    func estimateJob(_ call: Call) async throws(Failure) -> GatewayResponse {
+        let task = try TileExportEstimate.task(try Self.task(call.captures.task).kind)
+        let order = try await resolved(
+            try JobResource.order(task, call.parameters), try jobsBackend(), call.caller)
+        try JobResource.checkNames(task, call.parameters)
+        let estimate = try await estimate(task, order.parameters.texts, call.caller)
+        return GatewayResponse(body: JobResource.estimate(estimate))
+    }
+
     func listJobs(_ call: Call) async throws(Failure) -> GatewayResponse {
         let task = try Self.task(call.captures.task)
         let mayBeSeen = try await jobsBackend().jobs().filter { job in

@@ -62,8 +62,8 @@ extension GatewayService {
                 + "'\(call.captures.job.prefix(80))'")
     }
 
-    private static func estimate(_ call: Call) -> TileEstimate? {
-        TileEstimate(id: call.captures.job)
+    private static func estimate(_ call: Call) -> TileExportEstimate? {
+        TileExportEstimate(id: call.captures.job)
     }
 
     func tileJobStatus(_ call: Call, _ face: TileFace) async throws(Failure) -> GatewayResponse {
@@ -152,50 +152,26 @@ extension GatewayService {
 
     // MARK: Estimates
 
-    /// The number of packages whose tiles are measured, the newest.
-    private static let measuredCount = 16
-    /// The most bytes of their areas as text: others take long to count.
-    private static let measuredAreaByteCount = 20_000
-
     func estimateTiles(_ call: Call, _ face: TileFace) async throws(Failure) -> GatewayResponse {
         let order = try await order(call, face, isEstimate: true)
-        let asked = try ParameterTexts(order.texts, of: face.task)
-        try call.caller.check(reading: [], pasts: face.task.pasts(asked))
-        let all = try await jobsBackend().jobs()
-        let estimate = try await OwnThread.run("estimate") { () throws(Failure) in
-            let tileCount = try TileSelection(asked, of: face.task.kind)
-                .touchedTileCount(areaIn: order.areaName)
-            let measured = Self.bytesPerTile(asked, face, all)
-            return TileEstimate(
-                tileCount: tileCount,
-                bytesPerTile: measured ?? TileEstimate.usualByteCount(face, asked.texts),
-                basis: measured == nil ? .usual : .products)
-        }.get()
+        let estimate = try await estimate(
+            face.task, order.texts, call.caller, areaIn: order.areaName)
         return GatewayResponse(body: TileJobResource.receipt(estimate))
     }
 
-    /// Of the newest packages of the map in that format; nil where there are none.
-    ///
-    /// Those of the past are left out, which the caller may not be allowed to see.
-    private static func bytesPerTile(
-        _ asked: ParameterTexts, _ face: TileFace, _ jobs: [JobDescription]
-    ) -> Double? {
-        var (tiles, bytes) = (0, 0.0)
-        let alike = jobs.filter { job in
-            job.kind == face.task.kind && job.result != nil && job.parameters["at"] == nil
-                && job.parameters["area"]?.utf8.count ?? 0 <= measuredAreaByteCount
-                && ["map", "format", "tileFormat"].allSatisfy {
-                    job.parameters[$0] == asked.texts[$0]
-                }
-        }.sorted { $0.sequence > $1.sequence }
-        for job in alike.prefix(measuredCount) {
-            guard let texts = try? ParameterTexts(job.parameters, of: face.task),
-                let count = try? TileSelection(texts, of: job.kind).touchedTileCount(),
-                let product = job.result
-            else { continue }
-            tiles += count
-            bytes += Double(product.byteCount)
-        }
-        return tiles == 0 ? nil : bytes / Double(tiles)
+    /// What an export for the caller comes to, by those of the same map alone: of others the caller
+    /// may not know.
+    func estimate(
+        _ task: JobKindDescription, _ texts: [String: String], _ caller: Caller,
+        areaIn name: String = "area"
+    ) async throws(Failure) -> TileExportEstimate {
+        let asked = try ParameterTexts(texts, of: task)
+        try caller.check(reading: task.services(asked), pasts: task.pasts(asked))
+        let jobs = try await jobsBackend().jobs()
+            .filter { $0.parameters["map"] == asked.texts["map"] }
+            .sorted { $0.sequence > $1.sequence }
+        return try await OwnThread.run("estimate") { () throws(Failure) in
+            try TileExportEstimate(task.kind, texts, after: jobs, areaIn: name)
+        }.get()
     }
 }

@@ -2,6 +2,7 @@
 // Part of Cairn.
 
 internal import CairnModel
+internal import JobKinds
 internal import Platform
 
 /// A job behind `exportTiles` or `estimateExportTilesSize`, in Esri's form.
@@ -60,33 +61,35 @@ enum TileJobResource {
 
     // MARK: Estimates
 
-    static func receipt(_ estimate: TileEstimate) -> [UInt8] { write { name(estimate, &$0) } }
+    static func receipt(_ estimate: TileExportEstimate) -> [UInt8] {
+        write { name(estimate, &$0) }
+    }
 
     /// `jobs/{id}`.
-    static func job(_ estimate: TileEstimate, returnsMessages: Bool) -> [UInt8] {
+    static func job(_ estimate: TileExportEstimate, returnsMessages: Bool) -> [UInt8] {
         write { json in
             name(estimate, &json)
             results(&json)
             json.key("messages")
             json.array { json in
                 guard returnsMessages else { return }
-                JobResource.write(JobMessage(.informative, estimate.message), &json)
+                JobResource.write(JobMessage(.informative, estimate.text), &json)
             }
         }
     }
 
     /// `jobs/{id}/results/out_service_url`.
-    static func result(_ estimate: TileEstimate) -> [UInt8] {
+    static func result(_ estimate: TileExportEstimate) -> [UInt8] {
         write { json in
             head(&json)
             json.member("value") { json in
-                json.member("totalSize", estimate.byteCount)
+                json.member("totalSize", Int(estimate.byteCount))
                 json.member("totalTilesToExport", estimate.tileCount)
             }
         }
     }
 
-    private static func name(_ estimate: TileEstimate, _ json: inout JSONWriter) {
+    private static func name(_ estimate: TileExportEstimate, _ json: inout JSONWriter) {
         json.member("jobId", estimate.id)
         json.member("jobStatus", JobServerState(.succeeded).esriName)
     }
