@@ -75,6 +75,18 @@ import Testing
         #expect(try path.maneuvers() == [])
     }
 
+    @Test func `a street that resumes its name after a bridge is silent`() throws {
+        var path = crossroads(to: (0, 40), name: "The Bridge", others: [])
+        path.branch(90)
+        path.go((0, 200), name: "Old Street")
+        #expect(try path.maneuvers() == [])
+        // A bridge that was announced is not the street that was announced.
+        var said = crossroads(to: (0, 40), name: "The Bridge", others: [90])
+        said.branch(90)
+        said.go((0, 200), name: "Old Street")
+        #expect(try said.maneuvers() == ["newName straight", "newName straight"])
+    }
+
     @Test func `a nameless stretch after a turn takes the name that follows`() throws {
         var path = crossroads(to: (60, 0), name: "", others: [0, 270])
         path.branch(0)

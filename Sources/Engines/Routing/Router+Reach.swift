@@ -41,11 +41,9 @@ extension Router {
             if request.wantsAreas != false {
                 do throws(GEOSError) {
                     answer.areas += try areas(
-                        reached, request, around: place.location, facility: number)
+                        reached, request, around: place.location, facility: number, isCancelled)
                 } catch {
-                    throw Failure(
-                        .internal, "\(error.operation), on roads that are reached: \(error.message)"
-                    )
+                    throw Self.failure(error)
                 }
             }
         }
@@ -164,36 +162,47 @@ extension Router {
 
     /// The areas of a facility, the largest break first.
     private func areas(
-        _ reached: [Reached], _ request: ReachRequest, around centre: Coordinate, facility: Int
+        _ reached: [Reached], _ request: ReachRequest, around centre: Coordinate, facility: Int,
+        _ isCancelled: () -> Bool
     ) throws(GEOSError) -> [ReachAnswer.Part] {
         let plane = LocalPlane(centre)
-        let trim = request.trim ?? ReachRequest.usualTrim
         var areas: [ReachAnswer.Part] = []
-        for (place, upper) in request.breaks.enumerated().reversed() {
-            let area = try Self.area(reached.compactMap { shape($0, within: upper) }, plane, trim)
-            guard let area else { continue }
-            var rings = try area.chains()
-            var lower = 0.0
-            if request.areRings != false, place > 0 {
-                lower = request.breaks[place - 1]
-                let inner = try Self.area(
-                    reached.compactMap { shape($0, within: lower) }, plane, trim)
-                if let inner { rings = try area.minus(inner).chains() }
+        var inner: GEOSGeometry?
+        var lower = 0.0
+        for upper in request.breaks {
+            // What the lower break reaches whole is in its area already.
+            let lines = reached.filter { lower == 0 || max($0.costAtFrom, $0.costAtTo) > lower }
+                .compactMap { shape($0, within: upper) }
+            let added = try GEOSGeometry(
+                within: request.trim ?? ReachRequest.usualTrim, of: lines.map(plane.metres),
+                quarterSides: 4, isCancelled: isCancelled)
+            let rings: [[Double]]
+            if let known = inner.take() {
+                let area = try added.joined(with: known)
+                rings = try request.areRings == false ? area.chains() : area.minus(known).chains()
+                inner = consume area
+            } else {
+                rings = try added.chains()
+                inner = consume added
             }
-            guard !rings.isEmpty else { continue }
-            areas.append(
-                ReachAnswer.Part(
-                    facility: facility, from: lower, to: upper,
-                    shape: .polygon(rings: rings.map(plane.degrees))))
+            if !rings.isEmpty {
+                areas.append(
+                    ReachAnswer.Part(
+                        facility: facility, from: request.areRings == false ? 0 : lower, to: upper,
+                        shape: .polygon(rings: rings.map(plane.degrees))))
+            }
+            lower = upper
         }
-        return areas
+        return areas.reversed()
     }
 
-    private static func area(
-        _ lines: [[Coordinate]], _ plane: LocalPlane, _ trim: Double
-    ) throws(GEOSError) -> GEOSGeometry? {
-        guard !lines.isEmpty else { return nil }
-        return try GEOSGeometry(lines: lines.map(plane.metres)).buffered(by: trim, quarterSides: 4)
+    private static func failure(_ error: GEOSError) -> Failure {
+        switch error.cause {
+        case .cancelled: Failure(.cancelled, "the search was cancelled")
+        case .memory: Failure(.tooLarge, "the areas take more than 1 GiB: expected lower breaks")
+        case .refused, .interrupted:
+            Failure(.internal, "\(error.operation), on roads that are reached: \(error.message)")
+        }
     }
 }
 

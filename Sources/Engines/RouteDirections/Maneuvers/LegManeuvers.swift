@@ -14,6 +14,8 @@ struct LegManeuvers {
     private let headings: [(departure: Double, arrival: Double)]
     /// The street so far, kept through nameless stretches.
     private var street: Street
+    /// The street that the last maneuver led into, or the leg began on.
+    private var announced: Street
     /// Millimetres since the last maneuver.
     private var sinceLast: Int64
 
@@ -28,6 +30,7 @@ struct LegManeuvers {
         self.number = number
         headings = Self.headings(of: leg)
         street = leg.first?.isRing == false ? leg[0].street : Street()
+        announced = street
         sinceLast = leg.first?.length ?? 0
         maneuvers = [
             Maneuver(
@@ -99,6 +102,7 @@ struct LegManeuvers {
         }
         maneuvers.append(maneuver)
         street = leg[out ?? place].street
+        announced = street
         sinceLast = 0
     }
 
@@ -113,13 +117,16 @@ struct LegManeuvers {
         let isAdopted =
             verdict?.kind == .newName && street.isNameless && sinceLast <= Self.adoption
             && !before.traits.contains(.link)
-        if let verdict, !isAdopted {
+        // A bridge or a square has a name of its own between two parts of a street.
+        let isResumed = verdict?.kind == .newName && announced.goesOn(as: after.street)
+        if let verdict, !isAdopted, !isResumed {
             append(verdict.kind, verdict.modifier, at: place + 1)
         } else if before.traits.contains(.pushed) != after.traits.contains(.pushed) {
             let isPushed = after.traits.contains(.pushed)
             append(isPushed ? .dismount : .mount, .straight, at: place + 1)
         } else if !after.street.isNameless {
             street = after.street
+            if isAdopted { announced = street }
         }
         sinceLast += after.length
     }
