@@ -7,10 +7,12 @@ extension GEOSGeometry {
     /// All positions within a distance of lines, each of two positions or more, x and y in turn;
     /// quarter circles as so many sides.
     ///
-    /// The buffers of the lines (`GEOSBuffer`) are joined (`GEOSUnaryUnion`). One buffer of thousands
-    /// of lines that cross each other takes minutes: it is noded as a whole, and where that fails
-    /// again with rounder coordinates. Throws `GEOSError` of the cause `cancelled` once `isCancelled`
-    /// answers true, and `memory` once the process has grown by more than `mostMiB`.
+    /// The buffers of the lines (`GEOSBuffer`) are joined (`GEOSUnaryUnion`). One buffer of
+    /// thousands of lines that cross each other takes minutes: it is noded as a whole, and where
+    /// that fails again with rounder coordinates.
+    ///
+    /// Throws `GEOSError` of the cause `cancelled` once `isCancelled` answers true, and `memory`
+    /// once the process has grown by more than `mostMiB`.
     public init(
         within distance: Double, of lines: [[Double]], quarterSides: Int32 = 8,
         mostMiB: Int = 1_024, isCancelled: () -> Bool = { false }
