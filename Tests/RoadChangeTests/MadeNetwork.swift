@@ -33,7 +33,10 @@ final class MadeNetwork {
                 back: 20))
     }
 
-    init(side: Int, firstWay: Int = 1, random seed: UInt64? = nil) throws {
+    /// `footway` is the row that cars may not use.
+    init(
+        side: Int, firstWay: Int = 1, random seed: UInt64? = nil, footway: Int? = nil
+    ) throws {
         var random = SeededGenerator(seed: seed ?? 0)
         let modes = [Self.mode("car", "Driving Time"), Self.mode("foot", "Walking Time")]
         var draft = RoadDraft(modes: modes)
@@ -57,6 +60,9 @@ final class MadeNetwork {
             ]
             traits.backward = traits.forward
             if seed != nil, random.next() % 4 == 0 { traits.backward[0] = .closed }
+            if let footway, id == firstWay + footway {
+                (traits.forward[0], traits.backward[0]) = (.closed, .closed)
+            }
             draft.ways.append(
                 RoadDraft.Way(
                     id: Int64(id), traits: UInt32(draft.traits.count),

@@ -252,4 +252,31 @@ import Testing
         let slow = try made.change(.factor(3), .street("Row 2", within: nil))
         #expect(try other.route(other.standing([slow]), from, to).routes != free)
     }
+
+    @Test func `a barrier's point is about the nearest road that the mode may use`() throws {
+        let made = try MadeNetwork(side: 3, footway: 1)
+        let point = Shape.point(MadeNetwork.place(0.3, 1.05))
+        func ways(_ mode: String) throws -> Set<Int64> {
+            let costs = try made.router([], mode: mode).costs
+            let edges = try made.network.edges(
+                of: RouteBarrier(shape: point, effect: .closed), 0, costs)
+            #expect(edges.count == 2)
+            return Set(edges.map { made.roads.name(of: $0).way })
+        }
+        // The footway, row 1, is nearer than column 0.
+        #expect(try ways("foot") == [2])
+        #expect(try ways("car") == [101])
+        #expect(
+            try made.network.edges(touching: point).map { made.roads.name(of: $0).way } == [2, 2])
+        var terms = RouteTerms(network: "Grid")
+        terms.barriers = [RouteBarrier(shape: point, effect: .closed)]
+        let router = try Router(
+            made.network, terms,
+            at: RouteMoment(changes: [], sequence: 1, isPresent: true, now: MadeNetwork.now))
+        let stops = [MadeNetwork.place(0.2, 2), MadeNetwork.place(0, 0.5)].map { RoutePlace($0) }
+        let answer = try router.route(RouteRequest(terms, stops: stops))
+        let free = try made.route([], stops[0].location, stops[1].location)
+        let (around, direct) = (try #require(answer.routes.first), try #require(free.routes.first))
+        #expect(direct.length < 200 && around.length > 300)
+    }
 }

@@ -13,17 +13,22 @@ extension RoutableNetwork {
     /// The edges that a shape is about, ascending: the roads nearest to a point, both directions;
     /// the roads that a line crosses or an area touches.
     ///
+    /// Of the roads near a point one that `mode`, an index of the network's modes, may use is
+    /// taken before those that it may not use; of any mode for nil.
+    ///
     /// Throws `Failure`: `invalidParameter` for a point outside the world, `tooLarge` for a shape
     /// of more than ``RoadNetwork/RoadNetwork/shapeLimit`` positions.
-    public func edges(touching shape: Shape) throws(Failure) -> [Int] {
+    public func edges(touching shape: Shape, mode: Int? = nil) throws(Failure) -> [Int] {
         switch shape {
-        case .point(let position): return try edges(nearest: [position])
-        case .multipoint(let positions): return try edges(nearest: positions)
+        case .point(let position): return try edges(nearest: [position], mode)
+        case .multipoint(let positions): return try edges(nearest: positions, mode)
         default: return try roads.edges(touching: shape)
         }
     }
 
-    private func edges(nearest positions: [Coordinate]) throws(Failure) -> [Int] {
+    private func edges(
+        nearest positions: [Coordinate], _ mode: Int?
+    ) throws(Failure) -> [Int] {
         guard positions.count <= RoadNetwork.shapeLimit else {
             throw Failure(
                 .tooLarge,
@@ -31,15 +36,12 @@ extension RoutableNetwork {
         }
         var found: Set<Int> = []
         for position in positions {
-            let snaps = try roads.nearestEdges(
-                to: position, radius: Self.barrierRadius, count: 2)
-            guard let nearest = snaps.first else { continue }
-            let link = roads.link(of: nearest.edge).link
-            for isBackward in [false, true] {
-                if let edge = roads.edge(ofLink: link, isBackward: isBackward) {
-                    found.insert(edge)
-                }
+            var nearest: [Int] = []
+            if let mode { nearest = try edges(nearest: position, [mode]) }
+            if nearest.isEmpty {
+                nearest = try edges(nearest: position, Array(roads.modes.indices))
             }
+            found.formUnion(nearest)
         }
         return found.sorted()
     }
@@ -56,7 +58,9 @@ extension RoutableNetwork {
                 .invalidParameter,
                 "barrier \(place + 1) bans turns: expected a closure, a factor or a delay")
         }
-        do throws(Failure) { return try edges(touching: barrier.shape) } catch {
+        do throws(Failure) {
+            return try edges(touching: barrier.shape, mode: costs.mode)
+        } catch {
             throw Failure(error.code, "barrier \(place + 1): \(error.message)")
         }
     }
