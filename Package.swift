@@ -485,8 +485,8 @@ let testTargets: [Target] = [
         [
             "Worker", "WorkerPools", "Bus", "CairnClient", "CairnModel", "Daemon",
             "Dataset", "FeatureQuery", "FedSite", "Geometry",
-            "JobKinds", "Locator", "MapState", "Platform", "Remote", "Site", "TestKit",
-            "TilePackages", "VectorTiles",
+            "JobKinds", "Locator", "MapState", "Platform", "Remote", "RoadNetwork",
+            "RouteSearch", "Routing", "Site", "TestKit", "TilePackages", "VectorTiles",
         ]),
     tests(
         "SiteAnswersTests",

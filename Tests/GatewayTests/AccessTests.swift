@@ -196,6 +196,7 @@ extension GatewayService {
         (services + "/Roads/NAServer/roads/slow", "roadsEdit"),
         (services + "/Roads/NAServer/roads/delay", "roadsEdit"),
         (services + "/Roads/NAServer/roads/ban", "roadsEdit"),
+        (services + "/Roads/NAServer/roads/follow?layer=World/0", "roadsEdit"),
         (services + "/Roads/NAServer/roads/undo", "roadsEdit"),
         ("/osrm/Roads/route/v1/driving/1,2;3,4", "osrmRoute"),
         ("/osrm/route/v1/driving/1,2;3,4", "osrmRoute"),

@@ -128,6 +128,52 @@ import Testing
         #expect(order.via == Coordinate(x: 5, y: 6) && order.modes == ["truck"])
     }
 
+    @Test func `a change that follows a layer states layer, effect and clause`() async throws {
+        let answer = try await ask(
+            "/follow",
+            [
+                "layer": "Town/Floods/Water", "effect": "slow", "speed": "30",
+                "where": "depth > 0.3", "modes": "car", "reason": "flood",
+            ])
+        #expect(answer["effect"]?.text == "speed" && answer["number"]?.whole == 57)
+        let follows = try #require(answer["follows"])
+        #expect(follows["map"]?.text == "Town/Floods" && follows["layerName"]?.text == "Water")
+        #expect(follows["sequence"]?.whole == 55 && follows["where"]?.text == "depth > 0.3")
+        let order = try order
+        #expect(
+            order.target
+                == .layer(
+                    RoadLayer(
+                        map: try MapName(parsing: "Town/Floods"), layer: "Water",
+                        clause: "depth > 0.3")))
+        #expect(order.effect == .speed(30) && order.modes == ["car"] && order.reason == "flood")
+        _ = try await ask("/follow", ["layer": "Town/0"])
+        #expect(try self.order.effect == .closed)
+        _ = try await ask("/follow", ["layer": "Town/0", "effect": "DELAY", "seconds": "60"])
+        #expect(try self.order.effect == .delay(60))
+    }
+
+    @Test func `a client's own id makes the request's, for each user and network`() async throws {
+        _ = try await ask("/close", ["way": "1", "clientId": "mine-1"])
+        let first = try last.id
+        _ = try await ask("/close", ["way": "1", "clientId": "mine-1"])
+        #expect(try last.id == first)
+        _ = try await ask("/undo", ["changes": "57", "clientId": "mine-1"])
+        #expect(try last.id == first, "what was asked under an id is compared by the router")
+        _ = try await ask("/close", ["way": "1", "clientId": "mine-2"])
+        let other = try last.id
+        #expect(other != first)
+        _ = try await ask("/close", ["way": "1"])
+        #expect(try last.id != first && last.id != other)
+        #expect(
+            try RoadChangeRequest.id(clientID: "mine-1", of: "gateway", on: "Roads") == first
+                && RoadChangeRequest.id(clientID: "mine-1", of: "user:b", on: "Roads") != first
+                && RoadChangeRequest.id(clientID: "mine-1", of: "gateway", on: "City") != first)
+        #expect(
+            try await refusal("/close", ["way": "1", "clientId": "not plain"])
+                .contains("parameter 'clientId'"))
+    }
+
     @Test func `changes end by their numbers, or all`() async throws {
         let one = try await ask("/undo", ["changes": "57"])
         #expect(one["restored"]?.elements.map(\.whole) == [57] && one["sequence"]?.whole == 61)
@@ -155,6 +201,11 @@ import Testing
             ("/delay", ["way": "1"], "'seconds' is missing"),
             ("/ban", ["fromWay": "1"], "'toPlace', 'toStreet' and 'toWay'"),
             ("/ban", ["fromWay": "1", "toWay": "2", "via": "1,2,3,4"], "'via'"),
+            ("/follow", [:], "'layer' is missing"), ("/follow", ["layer": "Town"], "'layer'"),
+            ("/follow", ["layer": "Town/"], "'layer'"),
+            ("/follow", ["layer": "Town/0", "effect": "ban"], "close, slow with"),
+            ("/follow", ["layer": "Town/0", "effect": "slow"], "a speed or a factor"),
+            ("/follow", ["layer": "Town/0", "seconds": "3"], "delay with seconds"),
             ("/undo", [:], "'changes' is missing"), ("/undo", ["changes": "57,"], "'changes'"),
             ("/undo", ["changes": "-1"], "'changes' is '-1'"),
         ] as [(String, [String: String], String)] {
@@ -201,6 +252,59 @@ import Testing
         #expect(try await refusal("", ["resultRecordCount": "0"]).contains("1 to 1000"))
     }
 
+    @Test func `the layer that a change follows is named to those that may read its map`()
+        async throws
+    {
+        var report = standing()
+        report.followed = FollowedLayer(
+            map: try MapName(parsing: "Town"), layer: 3, name: "<Water>", clause: "depth > 1",
+            sequence: 44, problem: "too deep")
+        site.change { [report] in $0.roads.changes = [report] }
+        let ruled = try RuledSite([
+            "both": [.init(.query, on: "Roads"), .init(.query, on: "Town")],
+            "roads": [.init(.query, on: "Roads")],
+        ])
+        let service = GatewayService(backend: site, access: try ruled.control())
+        for (user, isNamed) in [("both", true), ("roads", false)] {
+            let login = await service.answer(
+                GatewayRequest(
+                    path: Array("/arcgis/tokens/generateToken".utf8),
+                    form: Array("username=\(user)&password=password&f=json".utf8),
+                    isPost: true, client: RequestClient(isPrivate: true)))
+            let token = try #require(JSONTree(login.body)?["token"]?.text)
+            for path in ["", "/57"] {
+                let json = await text(path, ["token": token], in: service)
+                #expect(json.contains("\"follows\":{\"sequence\":44"), "\(json)")
+                #expect(json.contains("Water") == isNamed && json.contains("deep") == isNamed)
+                #expect(json.contains("depth > 1") == isNamed)
+            }
+            let page = await text("", ["token": token, "f": "html"], in: service)
+            #expect(page.contains("at 44") && page.contains("&lt;Water&gt; (Town/3)") == isNamed)
+        }
+    }
+
+    @Test func `following a layer takes query on its map as well`() async throws {
+        let both: [AccessRules.Grant] = [.init(.edit, on: "Roads"), .init(.query, on: "Roads")]
+        let ruled = try RuledSite([
+            "roads": both, "other": both + [.init(.query, on: "Other")],
+            "all": both + [.init(.query, on: "Town")],
+        ])
+        let service = GatewayService(backend: site, access: try ruled.control())
+        for (user, isAllowed) in [("roads", false), ("other", false), ("all", true)] {
+            let login = await service.answer(
+                GatewayRequest(
+                    path: Array("/arcgis/tokens/generateToken".utf8),
+                    form: Array("username=\(user)&password=password&f=json".utf8),
+                    isPost: true, client: RequestClient(isPrivate: true)))
+            let token = try #require(JSONTree(login.body)?["token"]?.text)
+            let answer = await text(
+                "/follow", ["layer": "Town/0", "token": token], in: service)
+            #expect(answer.contains("\"success\":true") == isAllowed, "\(user): \(answer)")
+            #expect(answer.contains("\"code\":403") == !isAllowed, "\(user): \(answer)")
+        }
+        #expect(site.inner.withLock { $0.roads.orders.count } == 1)
+    }
+
     @Test func `the page lists changes, and offers forms to those that may change roads`()
         async throws
     {
@@ -220,7 +324,7 @@ import Testing
                 client: RequestClient(isPrivate: true)))
         let token = try #require(JSONTree(login.body)?["token"]?.text)
         let own = await text("", ["f": "html", "token": token], in: service)
-        for action in ["close", "slow", "delay", "ban", "undo"] {
+        for action in ["close", "slow", "delay", "ban", "follow", "undo"] {
             #expect(own.contains("action=\"\(Self.path)/\(action)\""), "\(action)")
         }
         let shown = await text("/57", ["f": "html", "token": token], in: service)

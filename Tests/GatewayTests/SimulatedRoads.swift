@@ -233,10 +233,15 @@ struct SimulatedRoads {
         orders.append(request)
         switch request.action {
         case .change(let order):
-            return RoadChangeAnswer(
+            var answer = RoadChangeAnswer(
                 number: 57, network: request.network, effect: order.effect, edgeCount: 1,
                 turnCount: order.effect == .bannedTurn ? 1 : nil, length: 10.5,
                 roads: [Self.road])
+            if case .layer(let layer) = order.target {
+                answer.followed = FollowedLayer(
+                    map: layer.map, layer: 0, name: "Water", clause: layer.clause, sequence: 55)
+            }
+            return answer
         case .restore(let numbers):
             return RoadChangeAnswer(number: 61, network: request.network, restored: numbers)
         case .restoreAll:

@@ -258,10 +258,19 @@ struct MatrixSubject: Sendable {
             ("close", roads), ("slow", [("speed", "30", "1"), ("factor", "", "2")] + roads),
             ("delay", [("seconds", "60", "1")] + roads), ("ban", turns),
             ("undo", [("changes", "57", "all")]),
+            (
+                "follow",
+                [
+                    ("layer", "World/0", "World/1"), ("effect", "close", "slow"),
+                    ("speed", "", "30"), ("factor", "", "2"), ("seconds", "", "60"),
+                    ("where", "", "name = 'below'"),
+                ] + terms
+            ),
         ]
         return changes.map {
             MatrixRequest(
-                "\(services)/Roads/NAServer/roads/" + $0, $1, isPost: true, isBrief: true)
+                "\(services)/Roads/NAServer/roads/" + $0, $1 + [("clientId", "", "own-id")],
+                isPost: true, isBrief: true)
         }
     }
 

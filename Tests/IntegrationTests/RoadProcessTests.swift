@@ -131,6 +131,149 @@ import Testing
                     .change(RoadChangeOrder(.speed(0), .pieces([RoadPiece(way: 12)])))))
         } catch { code = error.code }
         #expect(code == .invalidParameter)
+        try await conflicts(client, site, request.id)
+    }
+
+    /// An id that was used for another change is refused; of many writers at once each makes its
+    /// change, and one alone ends them.
+    private func conflicts(
+        _ client: CairnClient, _ site: SmallSite, _ used: UUID
+    ) async throws {
+        let other = RoadChangeRequest(
+            id: used, network: "Square",
+            .change(RoadChangeOrder(.closed, .pieces([RoadPiece(way: 13)]))), actor: "test")
+        let reused = await #expect(throws: Failure.self) {
+            try await client.ask(.changeRoads, other)
+        }
+        #expect(reused?.code == .conflict && reused?.message.contains("another id") == true)
+
+        let numbers = try await withThrowingTaskGroup(of: Int64.self) { group in
+            for number in 0..<12 {
+                group.addTask {
+                    try await client.ask(
+                        .changeRoads,
+                        RoadChangeRequest(
+                            id: .timeOrdered(), network: "Square",
+                            .change(
+                                RoadChangeOrder(
+                                    .delay(Double(number)),
+                                    .pieces([RoadPiece(way: Int64(11 + number % 4))])))
+                        )
+                    ).number
+                }
+            }
+            return try await group.reduce(into: Set<Int64>()) { $0.insert($1) }
+        }
+        #expect(numbers.count == 12)
+        let listed = try await run(site, "road", "list", "Square", "--json").objects
+        #expect(Set(listed.compactMap { $0["number"] as? Int }) == Set(numbers.map(Int.init)))
+        let ends = await withTaskGroup(of: Failure.Code?.self) { group in
+            for _ in 0..<4 {
+                group.addTask {
+                    do {
+                        _ = try await client.ask(
+                            .changeRoads,
+                            RoadChangeRequest(
+                                id: .timeOrdered(), network: "Square",
+                                .restore(numbers.sorted())))
+                        return nil
+                    } catch { return error.code }
+                }
+            }
+            return await group.reduce(into: [Failure.Code?]()) { $0.append($1) }
+        }
+        #expect(ends.count { $0 == nil } == 1 && ends.count { $0 == .notFound } == 3)
+        #expect(try await run(site, "road", "list", "Square", "--json").objects.isEmpty)
+    }
+
+    private func end(_ site: SmallSite) async throws -> Int {
+        let head = try await run(site, "log", "head")
+        return try #require(Int(head.output.filter(\.isNumber)))
+    }
+
+    @Test func `roads follow a layer that is edited over HTTP, and its undo`() async throws {
+        guard Programs.areBuilt() else { return }
+        let site = try await built()
+        defer { site.remove() }
+        let source = site.folder + "/water.geojson"
+        try """
+        {"type":"FeatureCollection","features":[{"type":"Feature","id":1,"properties":
+        {"depth":1.5},"geometry":{"type":"Polygon","coordinates":
+        [[[5,5],[5,6],[6,6],[6,5],[5,5]]]}}]}
+        """.write(toFile: source, atomically: true, encoding: .utf8)
+        for arguments in [
+            ["import", source, "--map", "Floods", "--name", "water"],
+            ["map", "editable", "Floods", "water", "on"],
+        ] {
+            let outcome = try await Programs.run(arguments, site: site.path)
+            try #require(outcome.status == 0, "\(arguments): \(outcome.errors)")
+        }
+        let port = try Loopback.freePort()
+        let up = try await site.run("up --detach --port \(port) --routers 2")
+        try #require(up.status == 0, "\(up.errors)")
+        let (before, length) = try await route(site)
+        let rule = try await change(
+            site, "follow", "Square", "Floods/water", "--effect", "close", "--where", "depth > 0.3",
+            "--reason", "flood")
+        #expect(try await route(site, "--min-sequence", "\(rule)").0 == before)
+
+        func edit(_ operation: String, _ form: String) async throws -> String {
+            let connection = try #require(Loopback(port: port))
+            let answer: (head: String, body: String)? = await withCheckedContinuation {
+                continuation in
+                Thread.detachNewThread {
+                    connection.post(
+                        "/arcgis/rest/services/Floods/FeatureServer/0/" + operation,
+                        "f=json&" + form)
+                    continuation.resume(returning: connection.wholeAnswer())
+                }
+            }
+            let body = try #require(answer).body
+            try #require(body.contains("\"success\":true"), "\(body)")
+            let edits = try await run(
+                site, "log", "tail", "-n", "1", "--stream", "map-Floods", "--json")
+            return "\(try #require(edits.objects.last?["sequence"] as? Int))"
+        }
+        func water(_ depth: Double, id: Int? = nil) -> String {
+            let own = id.map { ",\"OBJECTID\":\($0)" } ?? ""
+            return #"features=[{"attributes":{"depth":\#(depth)\#(own)},"#
+                + #""geometry":{"rings":[[[0.004,-0.001],[0.004,0.001],[0.006,0.001],"#
+                + #"[0.006,-0.001],[0.004,-0.001]]]}}]"#
+        }
+        let drawn = try await edit("addFeatures", water(1))
+        let (around, detour) = try await route(site, "--min-sequence", drawn)
+        #expect(detour > length + 500 && around != before)
+        let flooded = try await end(site)
+        let then = try await text(site, at: flooded)
+        let listed = try await run(site, "road", "list", "Square", "--json").objects
+        #expect(listed.compactMap { $0["number"] as? Int } == [rule])
+        #expect(listed.first?["edgeCount"] as? Int == 2)
+        let followed = try #require(listed.first?["followed"] as? [String: Any])
+        #expect(followed["name"] as? String == "water" && followed["map"] as? String == "Floods")
+        let explained = try await Programs.run(
+            ["route"] + Self.stops + ["--explain"], site: site.path)
+        #expect(
+            explained.output.contains("change \(rule) (flood; layer 'water' of map 'Floods')"),
+            "\(explained)")
+
+        let shallow = try await edit("updateFeatures", water(0.1, id: 2))
+        #expect(try await route(site, "--min-sequence", shallow).0 == before)
+        let undone = try await Programs.run(["undo", shallow, "--json"], site: site.path)
+        try #require(undone.status == 0, "\(undone.errors)")
+        #expect(try await route(site, "--min-sequence", "\(end(site))").0 == around)
+        // Killed processes and a site that was down: the next start goes on where they ended.
+        _ = try await site.run("down")
+        let deleted = try await run(site, "map", "delete", "Floods")
+        try #require(deleted.status == 0, "\(deleted.errors)")
+        let again = try await site.run("up --detach --port \(port) --routers 2")
+        try #require(again.status == 0, "\(again.errors)")
+        #expect(try await route(site, "--min-sequence", "\(end(site))").0 == before)
+        let free = try await run(site, "road", "list", "Square")
+        #expect(free.output.contains("map 'Floods' was deleted"), "\(free)")
+        #expect(try await text(site, at: flooded) == then)
+        let ended = try await change(site, "undo", "Square", "\(rule)")
+        #expect(try await route(site, "--min-sequence", "\(ended)").0 == before)
+        _ = try await site.run("down")
     }
 
     @Test func `roads are changed in a site that is down, and in one that is built anew`()

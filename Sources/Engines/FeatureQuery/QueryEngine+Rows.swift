@@ -4,7 +4,7 @@
 public import CairnModel
 internal import Dataset
 internal import FoundationEssentials
-internal import Geometry
+public import Geometry
 internal import PROJ
 
 extension QueryEngine {
@@ -38,6 +38,65 @@ extension QueryEngine {
             return true
         }
         return writer.table
+    }
+}
+
+extension QueryEngine {
+    /// Calls `body` with the object id and the shape of each feature with a geometry that a request
+    /// selects, by rising object id.
+    ///
+    /// Of the request count what ``forEachFeature(_:in:ids:isCancelled:_:)`` regards, without
+    /// `outFields`. A feature that cannot be projected to `outReference` is passed over. Throws
+    /// `Failure` as that does.
+    public func forEachShape(
+        _ request: QueryRequest, in map: MapDescription,
+        isCancelled: @escaping () -> Bool = { false },
+        _ body: (Int64, Shape) throws(Failure) -> Void
+    ) throws(Failure) {
+        if let source = map.layer(request.layer)?.kind.source, source.isRemote {
+            throw Failure(
+                .invalidParameter,
+                "layer \(request.layer) is a \(source.kindName) layer: its features are on "
+                    + "another server")
+        }
+        let run = try run(request, in: map, isCancelled)
+        let properties = run.features.base.properties
+        let reference = request.outReference ?? run.layer.reference
+        let transform =
+            properties.spatialReference.isEquivalent(to: reference)
+            ? nil : try CoordinateTransform(from: properties.spatialReference, to: reference)
+        var filter = try run.filter()
+        var chains = FeatureChains()
+        try run.forEachRow(&filter) { reader throws(Failure) in
+            guard case .integer(let id) = try reader.stored(0) else { return true }
+            try reader.read(into: &chains)
+            guard !chains.coordinates.isEmpty else { return true }
+            if let transform {
+                for index in chains.coordinates.indices {
+                    guard let moved = try? transform.forward(chains.coordinates[index]) else {
+                        return true
+                    }
+                    chains.coordinates[index] = moved
+                }
+            }
+            try body(id, chains.shape(properties.geometryType))
+            return true
+        }
+    }
+}
+
+extension FeatureChains {
+    fileprivate func shape(_ type: GeometryType?) -> Shape {
+        switch type {
+        case .polyline: .polyline(paths: lists)
+        case .polygon: .polygon(rings: lists)
+        case .point where coordinates.count == 1: .point(coordinates[0])
+        case .point, .multipoint, nil: .multipoint(coordinates)
+        }
+    }
+
+    private var lists: [[Coordinate]] {
+        ends.indices.map { Array(coordinates[range($0)]) }
     }
 }
 

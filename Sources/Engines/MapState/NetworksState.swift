@@ -94,6 +94,15 @@ public struct NetworksState: Hashable, Sendable, Codable {
             try requireNetwork(name, record)
             let ended = Set(event.changes)
             networks[name]?.changes.removeAll { ended.contains($0.number) }
+        case .roadsFollowed(let event):
+            try requireNetwork(name, record)
+            let place = networks[name]?.changes.firstIndex {
+                $0.number == event.change && $0.change.followed != nil
+            }
+            guard let place else {
+                throw corrupt(record, "is about change \(event.change), which follows no layer")
+            }
+            networks[name]?.changes[place].change.follow(event)
         }
         networks[name]?.streamPosition = record.streamPosition
         networks[name]?.lastChange = record.globalPosition

@@ -29,11 +29,14 @@ extension RoutableNetwork {
     /// - Parameters:
     ///   - action: The command.
     ///   - standing: The changes that stand.
+    ///   - layers: Finds the roads that the features of a layer touch; nil where layers are not
+    ///     read.
     /// - Throws: `Failure`: `notFound` where there is no such road, turn or change,
     ///   `invalidParameter` for numbers out of range, unknown modes and hours that are not
     ///   understood, `tooLarge` for too many roads, and where the most changes stand.
     public func decide(
-        _ action: RoadChangeRequest.Action, standing: [StandingRoadChange]
+        _ action: RoadChangeRequest.Action, standing: [StandingRoadChange],
+        layers: LayerSearch? = nil
     ) throws(Failure) -> RoadDecision {
         switch action {
         case .change(let order):
@@ -43,7 +46,8 @@ extension RoutableNetwork {
                     "\(standing.count) changes stand on network '\(published.name)', which is the "
                         + "most: end some before others are made")
             }
-            return .changed(RoadsChanged(name: published.name, change: try change(order)))
+            return .changed(
+                RoadsChanged(name: published.name, change: try change(order, layers)))
         case .restore(let numbers):
             guard !numbers.isEmpty else {
                 throw Failure(.invalidParameter, "no change is named: expected its number")
@@ -72,10 +76,17 @@ extension RoutableNetwork {
         }
     }
 
+    /// Finds the roads that the features of a layer touch, for modes by name, nil for all; throws
+    /// `Failure` where there is no such layer or too many roads.
+    public typealias LayerSearch =
+        (RoadLayer, _ modes: [String]?) throws(Failure) -> FollowedRoads
+
     /// The most changes that end with one event, so that it fits into the log.
     private static var restoredLimit: Int { RoadChange.largestStandingCount }
 
-    private func change(_ order: RoadChangeOrder) throws(Failure) -> RoadChange {
+    private func change(
+        _ order: RoadChangeOrder, _ layers: LayerSearch?
+    ) throws(Failure) -> RoadChange {
         if let problem = order.effect.problem { throw Failure(.invalidParameter, problem) }
         if let hours = order.hours { _ = try WeeklyHours(hours) }
         if let from = order.from, let until = order.until, until <= from {
@@ -87,7 +98,25 @@ extension RoutableNetwork {
         }
         let modes = try modes(order.modes)
         var change: RoadChange
-        if order.effect == .bannedTurn {
+        if case .layer(let layer) = order.target {
+            guard order.effect != .bannedTurn, order.onto == nil, order.via == nil,
+                order.direction == nil
+            else {
+                throw Failure(
+                    .invalidParameter,
+                    "a change that follows a layer closes, slows or delays both directions of "
+                        + "roads: expected neither a banned turn nor a direction")
+            }
+            guard let layers else {
+                throw Failure(
+                    .unavailable,
+                    "layer '\(layer.layer.prefix(64))' of map '\(layer.map)' cannot be read here: "
+                        + "a router follows layers")
+            }
+            let found = try layers(layer, order.modes)
+            change = RoadChange(order.effect, edges: names(of: found.edges))
+            change.followed = found.layer
+        } else if order.effect == .bannedTurn {
             change = try ban(order, modes)
         } else {
             guard order.onto == nil, order.via == nil else {
@@ -163,11 +192,13 @@ extension RoutableNetwork {
                 number: number, network: published.name, restored: event.changes)
         case .changed(let event):
             let edges = event.change.edges.compactMap(roads.edge(named:))
-            return RoadChangeAnswer(
+            var answer = RoadChangeAnswer(
                 number: number, network: published.name, effect: event.change.effect,
                 edgeCount: event.change.edges.count, turnCount: event.change.turns?.count,
                 length: edges.reduce(0) { $0 + roads.exactLength(of: $1) }.toMillimetres,
                 roads: edges.prefix(RoadChangeAnswer.largestRoadCount).map(changed(road:)))
+            answer.followed = event.change.followed
+            return answer
         }
     }
 

@@ -35,6 +35,10 @@ extension RoutableNetwork {
         case .shape(let shape):
             found = try edges(touching: shape, modes: modes)
             guard !found.isEmpty else { throw noRoad(shape) }
+        case .layer(let layer):
+            throw Failure(
+                .invalidParameter,
+                "the features of layer '\(layer.layer.prefix(64))' name no roads of a turn")
         }
         if let direction {
             found = found.filter { roads.link(of: $0).isBackward == (direction == .backward) }

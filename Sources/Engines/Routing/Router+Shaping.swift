@@ -44,6 +44,7 @@ extension Router {
             var shaping = RouteShaping(effect: change.effect)
             shaping.change = standing.number
             shaping.reason = change.reason
+            shaping.followed = change.followed
             shaping.costWithout = without.map(value(of:))
             found.append(shaping)
         }

@@ -38,6 +38,7 @@ extension RoadChange {
         let noun = turns == nil ? "edge" : "turn"
         let terms = termsText
         return "\(effect.displayText) on \(count) \(noun)\(count == 1 ? "" : "s")"
+            + (followed.map { ", \($0.displayText)" } ?? "")
             + (terms.isEmpty ? "" : ", " + terms) + (reason.map { " (\($0))" } ?? "")
     }
 }
@@ -62,7 +63,22 @@ extension RecordedEvent {
                     + (restored.changes.count == 1
                         ? "change \(restored.changes[0])" : "\(restored.changes.count) changes")
             }
+        case RoadsFollowed.eventType:
+            (try? RoadsFollowed.decode(event)).map { followed in
+                "roads of '\(followed.name)': change \(followed.change) follows layer "
+                    + "'\(followed.layer)' at \(followed.sequence), "
+                    + "\(followed.added.count) edges more, \(followed.removed.count) fewer"
+                    + (followed.problem.map { " (\($0))" } ?? "")
+            }
         default: nil
         }
+    }
+}
+
+extension FollowedLayer {
+    /// The layer and its state in a few words.
+    package var displayText: String {
+        "layer \(layer) '\(name)' of map '\(map)'"
+            + (clause.map { " where \($0)" } ?? "") + " at \(sequence)"
     }
 }

@@ -13,6 +13,8 @@ struct RoadWriter: Sendable {
     let follower: NetworkFollower
     let shelf: NetworkShelf
     let log: LogReader
+    let layers: LayerRoads
+    let roads: RoadFollower
 
     private static let attemptCount = 20
     /// How far back of the log's end a repeated command is looked for.
@@ -30,9 +32,16 @@ struct RoadWriter: Sendable {
         } catch {
             // The reason of the refusal is of more use than that the log does not answer either.
             guard error.code != .invalidParameter,
-                let answer = try? earlier(request, context)
+                let record = try? earlier(request, context)
             else { throw error }
-            return answer
+            let event = try NetworkEvent(record.event)
+            guard request.mayHaveMade(event) else {
+                throw Failure(
+                    .conflict,
+                    "the id of this change of roads is that of \(record.globalPosition), which was "
+                        + "another: choose another id")
+            }
+            return try answer(record, event, on: request.network)
         }
     }
 
@@ -40,6 +49,7 @@ struct RoadWriter: Sendable {
         _ request: RoadChangeRequest, _ context: OperationContext
     ) throws(Failure) -> RoadChangeAnswer {
         var state = follower.current
+        let maps = try maps(request.action, context)
         for _ in 0..<Self.attemptCount {
             // The latest state may still be on its way.
             if state.network(named: request.network) == nil { state = try latest(context) }
@@ -47,7 +57,10 @@ struct RoadWriter: Sendable {
             let opened = try shelf.network(network.published)
             let decision: RoadDecision
             do throws(Failure) {
-                decision = try opened.decide(request.action, standing: network.changes)
+                decision = try opened.decide(request.action, standing: network.changes) {
+                    layer, modes throws(Failure) in
+                    try layers.roads(of: layer, modes, in: maps ?? MapsState(), on: opened)
+                }
             } catch {
                 guard let newer = try? latest(context),
                     newer.network(named: request.network)?.streamPosition
@@ -79,6 +92,18 @@ struct RoadWriter: Sendable {
             "network '\(request.network.prefix(64))' is being changed concurrently: try again")
     }
 
+    /// The maps up to the present end of the log, for an action that reads a layer; else nil.
+    private func maps(
+        _ action: RoadChangeRequest.Action, _ context: OperationContext
+    ) throws(Failure) -> MapsState? {
+        guard case .change(let order) = action, case .layer = order.target else { return nil }
+        let maps = try roads.maps()
+        return try context.result { [log] () throws(Failure) in
+            let head = try await log.head().head
+            return try await maps.snapshot(minSequence: head)
+        }
+    }
+
     private func network(
         _ name: String, in state: NetworksState
     ) throws(Failure) -> NetworksState.Network {
@@ -98,10 +123,10 @@ struct RoadWriter: Sendable {
         }
     }
 
-    /// The answer of a command that was recorded before; nil where it was not.
+    /// The event of a command that was recorded before; nil where it was not.
     private func earlier(
         _ request: RoadChangeRequest, _ context: OperationContext
-    ) throws(Failure) -> RoadChangeAnswer? {
+    ) throws(Failure) -> RecordedEvent? {
         guard let network = follower.current.network(named: request.network) else { return nil }
         let name = network.published.name
         let events = try context.result { [log] () throws(Failure) in
@@ -109,13 +134,19 @@ struct RoadWriter: Sendable {
             return try await log.events(
                 stream: .network(name), after: max(0, head - Self.repeatReach))
         }
-        guard let record = events.last(where: { $0.event.id == request.id }) else { return nil }
+        return events.last { $0.event.id == request.id }
+    }
+
+    private func answer(
+        _ record: RecordedEvent, _ event: NetworkEvent, on name: String
+    ) throws(Failure) -> RoadChangeAnswer {
         let decision: RoadDecision
-        switch record.event.type {
-        case RoadsChanged.eventType: decision = .changed(try RoadsChanged.decode(record.event))
-        case RoadsRestored.eventType: decision = .restored(try RoadsRestored.decode(record.event))
-        default: return nil
+        switch event {
+        case .roadsChanged(let event): decision = .changed(event)
+        case .roadsRestored(let event): decision = .restored(event)
+        default: throw Failure(.conflict, "event \(record.globalPosition) changes no roads")
         }
+        let network = try network(name, in: follower.current)
         return try shelf.network(network.published).answer(
             decision, number: record.globalPosition)
     }

@@ -22,6 +22,8 @@ package struct RouterOperations: Sendable {
     private let shelf: NetworkShelf
     private let log: LogReader
     private let recorder: Recorder?
+    private let layers: LayerRoads
+    private let roads: RoadFollower
 
     /// The longest wait for a sequence number.
     private static let patience = Duration.seconds(5)
@@ -29,13 +31,17 @@ package struct RouterOperations: Sendable {
     /// Answers from the networks of a shelf, with the changes of roads that a follower knows;
     /// records new ones in a log.
     ///
+    /// `layers` finds the roads of changes that are to follow a layer, `roads` keeps them in step.
     /// `recorder` records each answer with the moment it is of.
     package init(
-        follower: NetworkFollower, shelf: NetworkShelf, log: LogReader, recorder: Recorder? = nil
+        follower: NetworkFollower, shelf: NetworkShelf, log: LogReader, layers: LayerRoads,
+        roads: RoadFollower, recorder: Recorder? = nil
     ) {
         self.follower = follower
         self.shelf = shelf
         self.log = log
+        self.layers = layers
+        self.roads = roads
         self.recorder = recorder
     }
 
@@ -61,7 +67,9 @@ package struct RouterOperations: Sendable {
             try router.match(request, isCancelled: { context.isCancelled })
         }
         handlers.on(.changeRoads) { request, context in
-            try RoadWriter(follower: follower, shelf: shelf, log: log).change(request, context)
+            try RoadWriter(
+                follower: follower, shelf: shelf, log: log, layers: layers, roads: roads
+            ).change(request, context)
         }
         handlers.on(.roadChanges) { [self] request, context in
             var terms = RouteTerms(network: request.network)
@@ -166,17 +174,21 @@ package struct RouterOperations: Sendable {
         _ terms: RouteTerms, _ context: OperationContext
     ) throws(Failure) -> NetworksState {
         let current = follower.current
-        guard terms.at != nil || (terms.minSequence ?? 0) > current.sequence else {
-            return current
-        }
+        guard
+            terms.at != nil || (terms.minSequence ?? 0) > current.sequence
+                || (terms.minSequence ?? 0) > roads.reflected
+                    && current.network(named: terms.network)?.follows == true
+        else { return current }
         let patience = min(
             Self.patience,
             context.deadline.map { ContinuousClock.now.duration(to: $0) } ?? Self.patience)
-        return try context.result { [follower] () throws(Failure) in
+        return try context.result { [follower, roads] () throws(Failure) in
             let least = max(terms.at ?? 0, terms.minSequence ?? 0)
             let state = try await follower.snapshot(minSequence: least, timeout: patience)
-            guard let at = terms.at else { return state }
-            return try await follower.history(at: at)
+            if let at = terms.at { return try await follower.history(at: at) }
+            guard state.network(named: terms.network)?.follows == true else { return state }
+            try await roads.settle(least, timeout: patience)
+            return follower.current
         }
     }
 }

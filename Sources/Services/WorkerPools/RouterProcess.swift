@@ -4,6 +4,7 @@
 internal import CairnClient
 internal import CairnModel
 internal import Daemon
+internal import Dataset
 internal import Logging
 internal import MapState
 internal import Recording
@@ -22,17 +23,48 @@ extension PoolProcess {
         defer { recorder.close() }
         let log = try LogReader(bus: daemon.bus)
         let changes = LatestNetworks()
+        let following = Mutex<RoadFollower?>(nil)
         let follower = try NetworkFollower(
             following: daemon.bus, log: log,
             onFault: { if $0.code == .conflict { daemon.requestShutdown(because: $0) } },
             // It must not go on answering from an outdated state.
-            onStop: { daemon.requestShutdown(because: $0) }, onChange: changes.take)
+            onStop: { daemon.requestShutdown(because: $0) },
+            onChange: { networks in
+                changes.take(networks)
+                following.withLock { $0 }?.poke()
+            })
         defer { follower.stop() }
         recorder.nameLog { follower.incarnation }
         daemon.showKnown({ follower.current.sequence }, isStale: { follower.isStale })
+        let shelf = NetworkShelf(site: daemon.site)
+        let layers = LayerRoads(shelf: DatasetCache(directory: daemon.site.datasetsDirectory))
+        let roads = RoadFollower(
+            log: FollowedNetworks(follower: follower, log: log), layers: layers,
+            open: { published throws(Failure) in try shelf.network(published) },
+            makeMaps: { () throws(Failure) in
+                try MapFollower(
+                    following: daemon.bus, log: log, hasLocators: false,
+                    from: StateSnapshots<MapsState>(site: daemon.site, log: log) { reason in
+                        daemon.logger.warning(
+                            "snapshot not used", metadata: ["reason": "\(reason)"])
+                    },
+                    onFault: { if $0.code == .conflict { daemon.requestShutdown(because: $0) } },
+                    // Roads would stay as they are, whatever happens to the layers.
+                    onStop: { daemon.requestShutdown(because: $0) })
+            },
+            report: { reason in
+                daemon.logger.warning(
+                    "roads do not follow a layer", metadata: ["reason": "\(reason)"])
+            })
+        defer { roads.stop() }
         let operations = RouterOperations(
-            follower: follower, shelf: NetworkShelf(site: daemon.site), log: log,
+            follower: follower, shelf: shelf, log: log, layers: layers, roads: roads,
             recorder: recorder)
+        // A process for one chunk changes nothing.
+        if start.scratch == nil {
+            following.withLock { $0 = roads }
+            roads.start()
+        }
         changes.begin(operations.prepare)
         do {
             let state = try await daemon.untilShutdown {

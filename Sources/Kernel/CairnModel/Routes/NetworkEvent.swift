@@ -9,6 +9,7 @@ public enum NetworkEvent: Hashable, Sendable {
     case deleted(NetworkDeleted)
     case roadsChanged(RoadsChanged)
     case roadsRestored(RoadsRestored)
+    case roadsFollowed(RoadsFollowed)
 
     /// Reads a stored event; throws `Failure`: `newerVersion` for a type that this build does not
     /// know, `corrupt` for an invalid one.
@@ -18,6 +19,7 @@ public enum NetworkEvent: Hashable, Sendable {
         case NetworkDeleted.eventType: self = .deleted(try .decode(event))
         case RoadsChanged.eventType: self = .roadsChanged(try .decode(event))
         case RoadsRestored.eventType: self = .roadsRestored(try .decode(event))
+        case RoadsFollowed.eventType: self = .roadsFollowed(try .decode(event))
         default:
             throw Failure(.newerVersion, "no reader for events of type '\(event.type)'")
         }
@@ -30,6 +32,7 @@ public enum NetworkEvent: Hashable, Sendable {
         case .deleted(let payload): payload
         case .roadsChanged(let payload): payload
         case .roadsRestored(let payload): payload
+        case .roadsFollowed(let payload): payload
         }
     }
 }

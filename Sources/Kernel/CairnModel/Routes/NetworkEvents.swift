@@ -114,3 +114,38 @@ public struct RoadsRestored: EventPayload {
         self.changes = changes
     }
 }
+
+/// A change that follows a layer is about other roads from now on, because the layer's features or
+/// the network are others.
+public struct RoadsFollowed: EventPayload {
+    /// The stable type name.
+    public static let eventType = "network.roads.followed"
+    /// The network's name.
+    public var name: String
+    /// The change's number.
+    public var change: Int64
+    /// The edges that it is about in addition, ascending.
+    public var added: [RoadEdge]
+    /// The edges that it is not about any more, ascending.
+    public var removed: [RoadEdge]
+    /// The layer's name.
+    public var layer: String
+    /// The sequence number of the map's state that the edges reflect.
+    public var sequence: Int64
+    /// Why the edges are not those that the features touch; absent where they are.
+    public var problem: String?
+
+    /// Makes the event.
+    public init(
+        name: String, change: Int64, added: [RoadEdge], removed: [RoadEdge], layer: String,
+        sequence: Int64, problem: String? = nil
+    ) {
+        self.name = name
+        self.change = change
+        self.added = added
+        self.removed = removed
+        self.layer = layer
+        self.sequence = sequence
+        self.problem = problem
+    }
+}

@@ -53,6 +53,8 @@ public struct RoadChange: Hashable, Sendable, Codable {
     public var shape: Shape?
     /// The direction of travel that was wanted, for edges that are found again; absent for both.
     public var direction: RoadDirection?
+    /// The layer whose features the edges are kept in step with; absent for none.
+    public var followed: FollowedLayer?
 
     /// The most changes that stand on a network.
     public static let largestStandingCount = 100_000
@@ -111,5 +113,30 @@ public struct StandingRoadChange: Hashable, Sendable, Codable {
         self.number = number
         self.change = change
         self.recordedAt = recordedAt
+    }
+}
+
+extension RoadChange.Effect {
+    /// The names that ``init(named:speed:factor:seconds:)`` reads.
+    public static let followedNames = ["close", "slow", "delay"]
+
+    /// `close`, `slow` with a speed in km/h or a factor, `delay` with seconds.
+    ///
+    /// Throws `Failure` (`invalidParameter`) for other names, a number that is missing and one that
+    /// does not go with the name.
+    public init(
+        named name: String, speed: Double?, factor: Double?, seconds: Double?
+    ) throws(Failure) {
+        switch (name.lowercased(), speed, factor, seconds) {
+        case ("close", nil, nil, nil): self = .closed
+        case ("slow", let speed?, nil, nil): self = .speed(speed)
+        case ("slow", nil, let factor?, nil): self = .factor(factor)
+        case ("delay", nil, nil, let seconds?): self = .delay(seconds)
+        default:
+            throw Failure(
+                .invalidParameter,
+                "effect '\(name.prefix(40))': expected close, slow with a speed or a factor, or "
+                    + "delay with seconds")
+        }
     }
 }

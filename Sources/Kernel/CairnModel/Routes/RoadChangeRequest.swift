@@ -21,6 +21,8 @@ public enum RoadTarget: Hashable, Sendable, Codable {
     /// The road nearest to each point, the roads that a line crosses or an area touches; WGS 84
     /// longitude and latitude.
     case shape(Shape)
+    /// Those that the features of a layer touch, kept in step with its edits.
+    case layer(RoadLayer)
 }
 
 /// A way of the source, or a piece of it.
@@ -121,6 +123,54 @@ public struct RoadChangeRequest: Hashable, Sendable, Codable {
     }
 }
 
+extension RoadChangeRequest {
+    /// The id of a request that a user knows by an id of its own: the same in every process,
+    /// another for every user and network.
+    ///
+    /// Throws `Failure` (`invalidParameter`) for a text that is not 1 to 64 letters of ASCII,
+    /// digits, `-` and `_`.
+    public static func id(
+        clientID text: String, of actor: String, on network: String
+    ) throws(Failure) -> UUID {
+        try JobID(clientID: text, of: actor).rawValue.named("roads/" + network)
+    }
+
+    /// Whether an event may be what this request has made: it states the same effect and terms, or
+    /// ends the same changes.
+    public func mayHaveMade(_ event: NetworkEvent) -> Bool {
+        switch (action, event) {
+        case (.change(let order), .roadsChanged(let event)):
+            let change = event.change
+            return order.effect == change.effect && order.modes == change.modes
+                && order.from == change.from && order.until == change.until
+                && order.hours == change.hours && order.reason == change.reason
+                && order.isAbout(change)
+        case (.restore(let numbers), .roadsRestored(let event)):
+            return Set(numbers) == Set(event.changes)
+        case (.restoreAll, .roadsRestored): return true
+        default: return false
+        }
+    }
+}
+
+extension RoadChangeOrder {
+    /// Whether the roads may be those of a change, as far as its event says.
+    fileprivate func isAbout(_ change: RoadChange) -> Bool {
+        switch target {
+        case .layer(let layer):
+            layer.map == change.followed?.map && layer.clause == change.followed?.clause
+        case .shape(let shape):
+            change.followed == nil && direction == change.direction
+                && (effect == .bannedTurn || shape == change.shape)
+        case .pieces(let pieces):
+            change.followed == nil && direction == change.direction
+                && (effect == .bannedTurn
+                    || Set(pieces.map(\.way)) == Set(change.edges.map(\.way)))
+        case .street: change.followed == nil && direction == change.direction
+        }
+    }
+}
+
 /// The answer to a command about roads.
 public struct RoadChangeAnswer: Hashable, Sendable, Codable {
     /// The number of the event: of a new change its number, and what is passed as `minSequence` to
@@ -140,6 +190,8 @@ public struct RoadChangeAnswer: Hashable, Sendable, Codable {
     public var roads: [ChangedRoad]
     /// The numbers of the changes that have ended; absent where a change was made.
     public var restored: [Int64]?
+    /// The layer that the change follows; absent for none.
+    public var followed: FollowedLayer?
 
     /// Most edges that an answer lists.
     public static let largestRoadCount = 1_000

@@ -86,6 +86,8 @@ public struct RoadChangeReport: Hashable, Sendable, Codable {
     public var reason: String?
     /// The shape by which its roads were found, WGS 84 longitude and latitude.
     public var shape: Shape?
+    /// The layer that its roads are kept in step with; absent for none.
+    public var followed: FollowedLayer?
     /// The first ``RoadChangeAnswer/largestRoadCount`` edges.
     public var roads: [ChangedRoad]
     /// The lines of its roads, each once for both directions, WGS 84 longitude and latitude; absent
@@ -109,6 +111,7 @@ public struct RoadChangeReport: Hashable, Sendable, Codable {
         hours = change.hours
         reason = change.reason
         shape = change.shape
+        followed = change.followed
         roads = []
     }
 }

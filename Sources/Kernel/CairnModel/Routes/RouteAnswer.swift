@@ -135,6 +135,8 @@ public struct RouteShaping: Hashable, Sendable, Codable {
     public var effect: RoadChange.Effect
     /// The reason that was given.
     public var reason: String?
+    /// The layer that the change follows; nil for none.
+    public var followed: FollowedLayer?
     /// The cost of the best route without this alone, in seconds or metres; nil where there is no
     /// route without it either.
     public var costWithout: Double?

@@ -365,7 +365,11 @@ enum RouteText {
     static func line(_ shaping: RouteShaping, _ mode: NetworkMode.TravelMode) -> String {
         let what =
             shaping.change.map { "change \($0)" } ?? "barrier \((shaping.barrier ?? 0) + 1)"
-        let reason = shaping.reason.map { " (\($0))" } ?? ""
+        let notes = [
+            shaping.reason,
+            shaping.followed.map { "layer '\($0.name)' of map '\($0.map)'" },
+        ].compactMap(\.self)
+        let reason = notes.isEmpty ? "" : " (\(notes.joined(separator: "; ")))"
         guard let cost = shaping.costWithout else { return "\(what)\(reason): no route without it" }
         let without = mode.minimises == .time ? duration(cost) : length(cost)
         return "\(what)\(reason): \(without) without it"

@@ -6,16 +6,18 @@ internal import CairnModel
 
 struct RoadCommands: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "road", abstract: "Close roads, slow them, ban turns; list and undo that.",
+        commandName: "road",
+        abstract: "Close roads, slow them, ban turns, follow layers; list and undo that.",
         discussion: """
             A change holds from the next request on, until it is undone or ends; its number is \
             the sequence number of its event. Works with the site up or down. JSON of a change: \
             one line with number, network, effect, edgeCount, turnCount, length (metres), roads \
-            (edge, street, length of the first 1,000) and, of an undo, restored.
+            (edge, street, length of the first 1,000), followed (of follow: map, layer, name, \
+            clause, sequence) and, of an undo, restored.
             """,
         subcommands: [
-            RoadClose.self, RoadSlow.self, RoadDelay.self, RoadBan.self, RoadUndo.self,
-            RoadList.self, RoadShow.self,
+            RoadClose.self, RoadSlow.self, RoadDelay.self, RoadBan.self, RoadFollow.self,
+            RoadUndo.self, RoadList.self, RoadShow.self,
         ])
 }
 
@@ -88,6 +90,50 @@ struct RoadDelay: RoadChangeCommand {
 
     func action() throws -> RoadChangeRequest.Action {
         try .change(RoadChangeOrder(.delay(seconds), target, terms))
+    }
+}
+
+struct RoadFollow: RoadChangeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "follow",
+        abstract: "Change the roads that the features of a layer touch, from now on.",
+        discussion: """
+            One standing change: whenever the layer is edited, its roads are found again and \
+            recorded, until the change is undone. Points mean the nearest road within 100 m, \
+            lines and areas those that they cross or touch. Only a running site keeps roads in \
+            step; what was edited while it was down is caught up with by the next 'cairn up'.
+            """)
+
+    @OptionGroup var common: CommonOptions
+    @Argument(help: "The network.") var network: String
+    @Argument(help: "MAP/LAYER, the layer by its number or name.") var layer: String
+    @Option(help: "close, slow or delay.") var effect: String
+    @Option(
+        help: "With slow: kilometres per hour, 0.1 to 1000, instead of the roads' own.",
+        transform: Reading.number)
+    var speed: Double?
+    @Option(
+        help: "With slow: what the time is multiplied by, 0.001 to 1000.",
+        transform: Reading.number)
+    var factor: Double?
+    @Option(help: "With delay: 0 to 86400.", transform: Reading.number) var seconds: Double?
+    @Option(
+        name: .customLong("where"),
+        help: "Only features that fulfil this WHERE clause, as 'depth > 0.3'.")
+    var clause: String?
+    @OptionGroup var terms: RoadTermOptions
+
+    func action() throws -> RoadChangeRequest.Action {
+        guard let wanted = RoadLayer(parsing: layer, clause: clause) else {
+            throw UsageFailure("layer '\(layer)': expected \(RoadLayer.form)")
+        }
+        let effect = try UsageFailure.reading { () throws(Failure) in
+            try RoadChange.Effect(
+                named: self.effect, speed: speed, factor: factor, seconds: seconds)
+        }
+        var order = RoadChangeOrder(effect, .layer(wanted))
+        try terms.add(to: &order)
+        return .change(order)
     }
 }
 

@@ -9,12 +9,19 @@ internal import Site
 internal import Terminal
 
 extension RoadChangeReport {
-    /// What has become of the roads in a network that was built anew; empty for nothing.
+    /// The layer that the roads follow, and what has become of them in a network that was built
+    /// anew; empty for neither.
     fileprivate var stateText: String {
-        guard missingCount > 0 else { return "" }
-        return isFoundAgain
-            ? "\(missingCount) missing, found again by shape"
-            : "unresolved: \(missingCount) missing"
+        var parts: [String] = []
+        if let followed { parts.append(followed.problem ?? followed.displayText) }
+        if missingCount > 0 {
+            parts.append(
+                isFoundAgain
+                    ? "\(missingCount) missing, found again by shape"
+                    : followed == nil
+                        ? "unresolved: \(missingCount) missing" : "\(missingCount) missing")
+        }
+        return parts.joined(separator: "; ")
     }
 }
 
@@ -24,7 +31,8 @@ struct RoadList: ReadingCommand {
         discussion: """
             JSON: one line per change with number, effect, recordedAt, edgeCount, turnCount, \
             missingCount (edges or turns that a network that was built anew lacks), isFoundAgain, \
-            isUnresolved, modes, from, until, hours, reason, shape and roads.
+            isUnresolved, modes, from, until, hours, reason, shape, followed (map, layer, name, \
+            clause, sequence, problem) and roads.
             """)
 
     @OptionGroup var common: CommonOptions
@@ -78,6 +86,9 @@ struct RoadShow: ReadingCommand {
         if session.output.isJSON { return try session.output.record(line) }
         var lines = ["change \(number): \(standing.change.displayText)"]
         lines.append("recorded \(standing.recordedAt.displayText)")
+        if let followed = line.followed, followed.problem != nil {
+            lines.append(followed.displayText)
+        }
         if !line.stateText.isEmpty { lines.append(line.stateText) }
         lines += line.roads.map { road in
             "  \(road.edge.way):\(road.edge.segment)\(road.edge.isBackward ? ":back" : ":forward")"

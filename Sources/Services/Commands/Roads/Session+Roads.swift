@@ -16,6 +16,14 @@ extension Session {
     ) async throws -> RoadChangeAnswer {
         let request = RoadChangeRequest(
             id: .timeOrdered(), network: name, action, actor: Self.actor)
+        var isOfLayer = false
+        if case .change(let order) = action, case .layer = order.target { isOfLayer = true }
+        if isOfLayer, !isUp, supervisor == nil {
+            // A router alone reads layers, and it is what follows them later.
+            return try await withProcesses([.log, .supervisor, .worker(.router)]) {
+                try await client().ask(.changeRoads, request, actor: Self.actor)
+            }
+        }
         guard !isUp, supervisor == nil else {
             return try await client().ask(.changeRoads, request, actor: Self.actor)
         }
@@ -62,7 +70,8 @@ enum RoadChangeText {
         return [
             "change \(answer.number): \(effect), \(count(answer.edgeCount, "edge"))\(turns), "
                 + RouteText.length(answer.length)
-        ] + streets(answer.roads).prefix(streetLimit).map { "  " + $0 }
+        ] + (answer.followed.map { ["  \($0.displayText)"] } ?? [])
+            + streets(answer.roads).prefix(streetLimit).map { "  " + $0 }
     }
 
     /// The streets of edges in the order of their first, with the number of edges and lengths.

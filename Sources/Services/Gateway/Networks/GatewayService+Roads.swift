@@ -42,6 +42,8 @@ extension GatewayService {
         _ request: RoadChangesRequest, _ call: Call
     ) async throws(Failure) -> (RoadChangesAnswer, RoadResource) {
         var (request, resource) = (request, RoadResource())
+        let caller = call.caller
+        resource.mayRead = { caller.may(.query, on: .map($0.rawValue)) }
         if try call.parameters.flag(Known.returnLines) {
             request.wantsLines = true
             resource.reference = try PlaceReference(call.parameters)
@@ -77,6 +79,15 @@ extension GatewayService {
         }
     }
 
+    /// Takes `query` on the layer's map, too; afterwards the site itself reads the layer.
+    func followLayer(_ call: Call) async throws(Failure) -> GatewayResponse {
+        try await changeRoads(call) { parameters throws(Failure) in
+            let layer = try RoadOrder.layer(parameters)
+            try call.caller.check(.service(.map(layer.map.rawValue), .query))
+            return try RoadOrder.follow(parameters)
+        }
+    }
+
     func undoRoads(_ call: Call) async throws(Failure) -> GatewayResponse {
         try await changeRoads(call) { parameters throws(Failure) in
             try RoadOrder.undo(parameters)
@@ -90,10 +101,19 @@ extension GatewayService {
     ) async throws(Failure) -> GatewayResponse {
         try call.caller.check(.service(.network(call.captures.name), .query))
         let network = try await network(call)
+        let id = try call.parameters[Known.roadClientId].map { text throws(Failure) in
+            do throws(Failure) {
+                return try RoadChangeRequest.id(
+                    clientID: text, of: call.caller.actor, on: network.name)
+            } catch {
+                throw Failure(
+                    error.code, "parameter '\(Known.roadClientId.name)': \(error.message)")
+            }
+        }
         let answer = try await backend.ask(
             .changeRoads,
             RoadChangeRequest(
-                id: .timeOrdered(), network: network.name, try action(call.parameters),
+                id: id ?? .timeOrdered(), network: network.name, try action(call.parameters),
                 actor: call.caller.actor), within: try call.parameters.timeout())
         return GatewayResponse(body: RoadResource.body(answer), sequence: answer.number)
     }

@@ -42,6 +42,30 @@ enum RoadOrder {
         return .delay(seconds)
     }
 
+    /// A change that follows `layer`.
+    static func follow(_ parameters: Parameters) throws(Failure) -> RoadChangeRequest.Action {
+        var order = RoadChangeOrder(
+            try RoadChange.Effect(
+                named: parameters[Known.roadEffect] ?? "close",
+                speed: try parameters.number(Known.roadSpeed),
+                factor: try parameters.number(Known.roadFactor),
+                seconds: try parameters.number(Known.roadSeconds)),
+            .layer(try layer(parameters)))
+        try addTerms(to: &order, parameters)
+        return .change(order)
+    }
+
+    /// `layer` and `where`.
+    static func layer(_ parameters: Parameters) throws(Failure) -> RoadLayer {
+        let text = try parameters.required(Known.roadLayer)
+        let clause = parameters[Known.roadWhere]
+        guard let layer = RoadLayer(parsing: text, clause: clause) else {
+            throw Parameters.unexpected(
+                Known.roadLayer.name, text, RoadLayer.form + ", as Floods/0")
+        }
+        return layer
+    }
+
     /// A ban of the turns from some roads into others.
     static func ban(_ parameters: Parameters) throws(Failure) -> RoadChangeRequest.Action {
         var order = RoadChangeOrder(

@@ -10,6 +10,8 @@ internal import Platform
 struct RoadResource {
     /// The reference of geometries; nil for answers without any.
     var reference: PlaceReference?
+    /// Whether the caller may read a map; of others the layers that changes follow stay unnamed.
+    var mayRead: (MapName) -> Bool = { _ in true }
 
     /// Most names of streets that an answer lists for a change.
     private static let streetLimit = 20
@@ -57,6 +59,7 @@ struct RoadResource {
             json.member("edgeCount", answer.edgeCount)
             if let turnCount = answer.turnCount { json.member("turnCount", turnCount) }
             json.member("length", answer.length)
+            if let followed = answer.followed { write(followed, isNamed: true, &json) }
             write(streetsOf: answer.roads, &json)
             write(answer.roads, &json)
         }
@@ -77,11 +80,28 @@ struct RoadResource {
         if let until = change.until { json.member("until", CalendarClock(until).text) }
         if let hours = change.hours { json.member("hours", hours) }
         if let reason = change.reason { json.member("reason", reason) }
+        if let followed = change.followed {
+            Self.write(followed, isNamed: mayRead(followed.map), &json)
+        }
         Self.write(streetsOf: change.roads, &json)
         if let reference, case .polyline(let paths)? = change.lines {
             json.geometry(
                 .polyline(paths: paths.map { $0.compactMap(reference.project) }),
                 in: reference.value)
+        }
+    }
+
+    private static func write(
+        _ layer: FollowedLayer, isNamed: Bool, _ json: inout JSONWriter
+    ) {
+        json.member("follows") { json in
+            json.member("sequence", Int(layer.sequence))
+            guard isNamed else { return }
+            json.member("map", layer.map.rawValue)
+            json.member("layer", layer.layer)
+            json.member("layerName", layer.name)
+            if let clause = layer.clause { json.member("where", clause) }
+            if let problem = layer.problem { json.member("problem", problem) }
         }
     }
 

@@ -20,7 +20,7 @@ extension Page {
             page.element("p", text: "No change of roads stands.")
         } else {
             let columns = [
-                "number", "effect", "streets", "edges", "modes", "from", "until", "hours",
+                "number", "effect", "streets", "edges", "layer", "modes", "from", "until", "hours",
                 "reason", "recorded",
             ]
             table(
@@ -50,7 +50,7 @@ extension Page {
 
     private static let titles = [
         "close": "Close roads", "slow": "Slow roads", "delay": "Delay on roads",
-        "ban": "Ban turns", "undo": "End changes",
+        "ban": "Ban turns", "follow": "Follow a layer", "undo": "End changes",
     ]
 
     private static func cell(_ column: String, of change: JSONTree) -> JSONTree {
@@ -59,11 +59,23 @@ extension Page {
         case "streets":
             .string((change["streets"]?.elements ?? []).compactMap(\.text).joined(separator: ", "))
         case "edges": change["edgeCount"] ?? .null
+        case "layer": .string(layer(of: change))
         case "modes":
             .string((change["modes"]?.elements ?? []).compactMap(\.text).joined(separator: ", "))
         case "recorded": change["recordedAt"] ?? .null
         default: change[column] ?? .null
         }
+    }
+
+    /// The layer that a change follows, and what is wrong with it; empty for none.
+    private static func layer(of change: JSONTree) -> String {
+        guard let follows = change["follows"] else { return "" }
+        let at = "at \(follows["sequence"]?.whole ?? 0)"
+        guard let map = follows["map"]?.text, let name = follows["layerName"]?.text else {
+            return at
+        }
+        return "\(name) (\(map)/\(follows["layer"]?.whole ?? 0)) \(at)"
+            + (follows["problem"]?.text.map { ": " + $0 } ?? "")
     }
 
     /// The effect in a few words.

@@ -26,6 +26,17 @@ extension Known {
     static let roadFactor = Parameter.number(
         "factor", "what the time is multiplied by, 0.001 to 1000")
     static let roadSeconds = Parameter.number("seconds", "0 to 86400")
+    static let roadEffect = Parameter.choice(
+        "effect", RoadChange.Effect.followedNames, default: "close",
+        "what becomes of the roads; slow takes speed or factor, delay takes seconds")
+    static let roadLayer = Parameter.text(
+        "layer", "\(RoadLayer.form), the layer by its number or name")
+    static let roadWhere = Parameter.text(
+        "where", default: "all features", "a clause that features of the layer have to fulfil")
+    static let roadClientId = Parameter.text(
+        "clientId",
+        "the client's own id of the change, 1 to 64 letters, digits, - and _: sent again, it is "
+            + "made once")
     static let fromPlace = Parameter.text("fromPlace", "a place on the road that is left")
     static let fromStreet = Parameter.text("fromStreet", "the street that is left")
     static let fromWay = Parameter.text("fromWay", "the way that is left, as way")

@@ -59,6 +59,18 @@ extension Route {
                 Known.turnPlace.shown("at the junction near", hint: "x,y"), Known.roadReference,
             ] + terms, GatewayService.banTurns),
         change(
+            "follow",
+            "Changes the roads that the features of a layer touch, and keeps them in step with its "
+                + "edits. Takes 'query' on the layer's map.",
+            asks: [
+                Known.roadLayer.required.shown("Layer", hint: "Floods/0", isRequired: true),
+                Known.roadEffect.shown("Effect", hint: "close, slow or delay"),
+                Known.roadSpeed.shown("slow: km/h", hint: "30"),
+                Known.roadFactor.shown("or times", hint: "1.5"),
+                Known.roadSeconds.shown("delay: seconds", hint: "60"),
+                Known.roadWhere.shown("Where", hint: "depth > 0.3"),
+            ] + terms, GatewayService.followLayer),
+        change(
             "undo", "Ends changes of roads, in one step.",
             asks: [
                 Known.endedChanges.required.shown(
@@ -74,6 +86,7 @@ extension Route {
             server + "/" + path, label: "roadsEdit", summary + " Takes 'query' as well.",
             requires: .network(.edit), isChange: true,
             methods: .post(refusal: "roads are changed with POST, not with GET"),
-            asks: parameters + [Known.minSequence], view: .roadsChanged, handler: handler)
+            asks: parameters + [Known.roadClientId, Known.minSequence], view: .roadsChanged,
+            handler: handler)
     }
 }

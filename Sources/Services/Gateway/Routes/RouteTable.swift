@@ -120,7 +120,7 @@ extension Route {
     static let reverseGeocode = RouteTable.shared.route(
         "arcgis/rest/services/{locator}/GeocodeServer/reverseGeocode")
     /// The rows that change roads, by the last segment of their path.
-    static let roadChangers = ["close", "slow", "delay", "ban", "undo"].map {
+    static let roadChangers = ["close", "slow", "delay", "ban", "follow", "undo"].map {
         (name: $0, route: RouteTable.shared.route(roadsPattern + "/" + $0))
     }
     private static let roadsPattern = "arcgis/rest/services/{network}/NAServer/roads"
