@@ -132,10 +132,24 @@ extension Router {
         return reached
     }
 
-    private func shape(_ reached: Reached, within cost: Double) -> [Coordinate]? {
-        guard let part = reached.part(within: cost), part.to > part.from else { return nil }
-        let shape = network.roads.shape(of: reached.edge)
-        return part.from > 0 || part.to < 1 ? LineCut(shape).part(part.from, part.to) : shape
+    /// The lines of what is reached above a cost and up to another, roads that are reached whole in
+    /// both directions once.
+    ///
+    /// A road that the lower cost reaches in part is among them as a whole.
+    private func shapes(
+        _ reached: [Reached], above lower: Double, to upper: Double
+    ) -> [[Coordinate]] {
+        var whole: Set<Int> = []
+        return reached.compactMap { reached in
+            guard lower == 0 || max(reached.costAtFrom, reached.costAtTo) > lower,
+                let part = reached.part(within: upper), part.to > part.from
+            else { return nil }
+            let shape = network.roads.shape(of: reached.edge)
+            guard part.from <= 0, part.to >= 1 else {
+                return LineCut(shape).part(part.from, part.to)
+            }
+            return whole.insert(network.roads.link(of: reached.edge).link).inserted ? shape : nil
+        }
     }
 
     private func lines(
@@ -171,8 +185,7 @@ extension Router {
         var lower = 0.0
         for upper in request.breaks {
             // What the lower break reaches whole is in its area already.
-            let lines = reached.filter { lower == 0 || max($0.costAtFrom, $0.costAtTo) > lower }
-                .compactMap { shape($0, within: upper) }
+            let lines = shapes(reached, above: lower, to: upper)
             let added = try GEOSGeometry(
                 within: request.trim ?? ReachRequest.usualTrim, of: lines.map(plane.metres),
                 quarterSides: 4, isCancelled: isCancelled)
