@@ -9,9 +9,14 @@ The network Town is built from deploy/sample/town.osm, a town with a bridge in i
 no grant of his own; both have that password. Exits 1 with the first answer that is wrong.
 """
 
+import csv
 import json
+import os
 import sys
+import tempfile
 
+from arcgis.geoprocessing import DataFile, import_toolbox
+from arcgis.geoprocessing._uploads import Uploads
 from arcgis.gis import GIS
 from arcgis.network import (ClosestFacilityLayer, NetworkDataset, ODCostMatrixLayer, RouteLayer,
                             ServiceAreaLayer)
@@ -101,6 +106,58 @@ def others(gis, root, route):
     check(matrix["2"]["1"][0] == 0, "the way from a place to itself costs nothing", matrix["2"])
 
 
+def jobs(gis, url, route, folder):
+    """Whole tables of routes, costs and areas as jobs, which agree with the single answers."""
+    service = url + "/rest/services/Jobs/GPServer"
+    tools = import_toolbox(service, gis=gis)
+    kinds = {name for name in dir(tools) if name in ("batch_route", "od_matrix", "service_areas")}
+    check(len(kinds) == 3, "import_toolbox has a function for each kind of job on a network", dir(tools))
+
+    def table(name, *lines):
+        path = os.path.join(folder, name)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("\n".join(lines) + "\n")
+        upload = Uploads(service, gis).upload(path)
+        return DataFile(item_id=upload.url.rsplit("/", 1)[1])
+
+    def product(result):
+        with open(result.download(folder), encoding="utf-8", newline="") as file:
+            return file.read()
+
+    trips = table("trips.csv", "trip,fromX,fromY,toX,toY", f"far,{SOUTH_WEST},{NORTH_EAST}",
+                  f"near,{SOUTH_WEST},{MIDDLE}")
+    rows_ = list(csv.DictReader(product(tools.batch_route(
+        input=trips, network="Town", travel_mode="Driving Time", gis=gis)).splitlines()))
+    check([row["trip"] for row in rows_] == ["far", "near"] and {row["Status"] for row in rows_} == {"ok"},
+          "each row of a table has a route", rows_)
+    check(abs(float(rows_[0]["Duration"]) / 60 - route["Total_TravelTime"]) < 1e-4,
+          "it takes as long as the route did", rows_[0])
+    lines = json.loads(product(tools.batch_route(
+        input=trips, network="Town", travel_mode="Driving Time", output_format="geojson", gis=gis)))
+    check([feature["geometry"]["type"] for feature in lines["features"]] == ["LineString"] * 2,
+          "and its line", lines)
+
+    places = table("places.csv", "id,x,y,role", f"home,{SOUTH_WEST},origin", f"work,{NORTH_EAST},destination",
+                   f"shop,{MIDDLE},destination")
+    cells = {row["destination"]: row for row in csv.DictReader(product(tools.od_matrix(
+        input=places, network="Town", travel_mode="Driving Time", gis=gis)).splitlines())}
+    check(set(cells) == {"work", "shop"} and
+          abs(float(cells["work"]["duration"]) / 60 - route["Total_TravelTime"]) < 1e-4,
+          "a table of costs agrees with the route", cells)
+
+    areas = json.loads(product(tools.service_areas(
+        input=table("facilities.csv", "id,x,y", f"home,{SOUTH_WEST}"), network="Town", breaks="60,120",
+        travel_mode="Driving Time", gis=gis)))
+    check([feature["properties"]["to"] for feature in areas["features"]] == [120, 60],
+          "a facility has an area for each break", areas)
+    try:
+        tools.batch_route(input=trips, network="Town", travel_mode="Flying", gis=gis)
+        refusal = None
+    except Exception as error:  # pylint: disable=broad-except
+        refusal = str(error)
+    check(refusal is not None and "Driving Time" in refusal, "an unknown travel mode is refused by name", refusal)
+
+
 def main():
     if len(sys.argv) != 3:
         sys.exit(__doc__)
@@ -108,7 +165,10 @@ def main():
     root = url + "/rest/services/Town/NAServer"
     gis = GIS(url, "anna", password, use_gen_token=True)
     services(gis, root)
-    others(gis, root, routes(gis, root))
+    route = routes(gis, root)
+    others(gis, root, route)
+    with tempfile.TemporaryDirectory() as folder:
+        jobs(gis, url, route, folder)
 
     carl = GIS(url, "carl", password, use_gen_token=True)
     check(carl.content.search('type:"Network Analysis Service"') == [], "a user without a grant finds no network")
