@@ -40,14 +40,27 @@ let hotModule: [SwiftSetting] =
 // process these are the same pages in all of them.
 let sharedText = LinkerSetting.unsafeFlags(["-Xlinker", "-z", "-Xlinker", "max-page-size=65536"])
 
+// The SDK without `nonisolated(nonsending)` by default: an app that implements one of its protocols
+// in a class of the main actor would take that over from the requirement and not compile, and the
+// work of a call would be done by the actor that calls, in an app mostly the main one.
+let sdkSettings: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .strictMemorySafety(),
+    .treatAllWarnings(as: .error),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .unsafeFlags(["-Xfrontend", "-disable-preallocated-instantiation-caches"]),
+]
+
 func library(
     _ name: String, _ dependencies: [Target.Dependency] = [], data: [String] = [],
-    isHot: Bool = false, links libraries: [String] = []
+    isHot: Bool = false, isSDK: Bool = false, links libraries: [String] = []
 ) -> Target {
     .target(
         name: name, dependencies: dependencies,
         resources: data.map { .embedInCode("Data/" + $0) },
-        swiftSettings: settings + (isHot ? hotModule : []),
+        swiftSettings: (isSDK ? sdkSettings : settings) + (isHot ? hotModule : []),
         linkerSettings: libraries.map { .linkedLibrary($0) })
 }
 
@@ -315,10 +328,10 @@ let tier6: [Target] = [
 
 // For apps: nothing in them needs a library but libcurl, and no process needs them.
 let tier7: [Target] = [
-    library("Cairn", ["CurlStreams", "Platform"]),
-    library("CairnAGS", ["Cairn"]),
-    library("CairnLocator", ["Cairn", "CairnModel", "Geometry", "Locator"]),
-    library("CairnTesting", ["Cairn"]),
+    library("Cairn", ["CurlStreams", "Platform"], isSDK: true),
+    library("CairnAGS", ["Cairn"], isSDK: true),
+    library("CairnLocator", ["Cairn", "CairnModel", "Geometry", "Locator"], isSDK: true),
+    library("CairnTesting", ["Cairn"], isSDK: true),
 ]
 
 // The targets of a tier lie in its folder.

@@ -88,6 +88,17 @@ public final class TokenCredential: ArcGISCredential, CustomStringConvertible {
         return TokenCredential(url: url, username: username, source: source, token: token)
     }
 
+    /// Signs in to the server that asked a challenge; see
+    /// ``credential(for:username:password:tokenExpirationMinutes:)``.
+    public static func credential(
+        for challenge: ArcGISAuthenticationChallenge, username: String, password: String,
+        tokenExpirationMinutes: Int? = nil
+    ) async throws -> TokenCredential {
+        try await credential(
+            for: challenge.requestURL, username: username, password: password,
+            tokenExpirationMinutes: tokenExpirationMinutes)
+    }
+
     /// The token, renewed where it is about to end.
     public func tokenInfo(for url: URL) async throws -> TokenInfo? {
         guard url.origin == self.url.origin else { return nil }
@@ -188,6 +199,12 @@ public struct ArcGISAuthenticationChallenge: Sendable {
     /// The server's refusal, code 498 or 499.
     public let error: any Error
 
+    /// Makes one; for tests of handlers.
+    public init(requestURL: URL, error: any Error) {
+        self.requestURL = requestURL
+        self.error = error
+    }
+
     /// What the app does about it.
     public enum Disposition: Sendable {
         /// Goes on with a credential, which is kept for the server.
@@ -200,7 +217,7 @@ public struct ArcGISAuthenticationChallenge: Sendable {
 }
 
 /// Answers challenges.
-public protocol ArcGISAuthenticationChallengeHandler: AnyObject, Sendable {
+public protocol ArcGISAuthenticationChallengeHandler: Sendable {
     /// What to do; called once for all requests that wait for a server.
     func handleArcGISAuthenticationChallenge(
         _ challenge: ArcGISAuthenticationChallenge
@@ -238,7 +255,7 @@ public final class ArcGISCredentialStore: Sendable {
 /// Credentials and challenges.
 public final class AuthenticationManager: Sendable {
     private struct State: Sendable {
-        weak var handler: (any ArcGISAuthenticationChallengeHandler)?
+        var handler: (any ArcGISAuthenticationChallengeHandler)?
         var pending: [String: Task<(any ArcGISCredential)?, any Error>] = [:]
     }
 
@@ -248,7 +265,8 @@ public final class AuthenticationManager: Sendable {
 
     init() {}
 
-    /// What is asked where no credential is stored, or a server refuses it; held weakly.
+    /// What is asked where no credential is stored, or a server refuses it; it is kept until
+    /// another, or nil, is set.
     public var arcGISAuthenticationChallengeHandler: (any ArcGISAuthenticationChallengeHandler)? {
         get { state.withLock { $0.handler } }
         set { state.withLock { $0.handler = newValue } }
