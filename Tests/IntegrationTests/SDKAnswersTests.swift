@@ -192,8 +192,10 @@ extension SDKProcessTests {
         query["outFields"] = parameters.outFields.joined(separator: ",")
         if Bool.random(using: &random) {
             let isDescending = Bool.random(using: &random)
-            parameters.addOrderByField(.init(fieldName: "size", isDescending: isDescending))
-            parameters.addOrderByField(.init(fieldName: "name"))
+            parameters.addOrderByField(
+                OrderBy(
+                    fieldName: "size", sortOrder: isDescending ? .descending : .ascending))
+            parameters.addOrderByField(OrderBy(fieldName: "name"))
             query["orderByFields"] = "size \(isDescending ? "DESC" : "ASC"),name ASC"
         }
         if Int.random(in: 0..<4, using: &random) == 0 {

@@ -46,26 +46,29 @@ import Testing
         #expect(abs(whole - length) < 0.01)
 
         // Where the nearer bridge is barred the route is longer.
-        parameters.setPointBarriers([Point(latitude: 51.0045, longitude: 13.0030)])
+        parameters.setPointBarriers([
+            PointBarrier(point: Point(latitude: 51.0045, longitude: 13.0030))
+        ])
         let other = try #require(try await routes.solveRoute(using: parameters).routes.first)
         #expect(other.totalTime > route.totalTime)
 
         let areas = ServiceAreaTask(url: service.appending(path: "ServiceArea"))
-        var wanted = try await areas.makeDefaultParameters()
-        wanted.defaultImpedanceCutoffs = [0.5, 1]
+        let wanted = try await areas.makeDefaultParameters()
+        wanted.removeAllDefaultImpedanceCutoffs()
+        wanted.addDefaultImpedanceCutoffs([0.5, 1])
         wanted.setFacilities([ServiceAreaFacility(point: start)])
         let found = try await areas.solveServiceArea(using: wanted)
             .resultPolygons(forFacilityAtIndex: 0)
         #expect(found.map(\.toImpedanceCutoff) == [1, 0.5])
 
         let closest = ClosestFacilityTask(url: service.appending(path: "ClosestFacility"))
-        var places = try await closest.makeDefaultParameters()
+        let places = try await closest.makeDefaultParameters()
         places.setIncidents([Incident(point: start)])
         places.setFacilities([
             Facility(point: end), Facility(point: Point(latitude: 51.0018, longitude: 13.003)),
         ])
         let ranked = try await closest.solveClosestFacility(using: places)
         #expect(ranked.rankedIndexesOfFacilities(forIncidentAtIndex: 0) == [1])
-        #expect(ranked.route(forFacilityAtIndex: 1, incidentAtIndex: 0) != nil)
+        #expect(ranked.route(toFacilityAtIndex: 1, fromIncidentAtIndex: 0) != nil)
     }
 }

@@ -107,7 +107,7 @@ import Testing
                 """#)
         let task = ServiceAreaTask(
             url: server.url.appending(path: "Roads/NAServer/ServiceArea"))
-        var parameters = try await task.makeDefaultParameters()
+        let parameters = try await task.makeDefaultParameters()
         #expect(parameters.defaultImpedanceCutoffs == [5, 10])
         await #expect(throws: CairnError.self) {
             try await task.solveServiceArea(using: parameters)
@@ -144,7 +144,7 @@ import Testing
                 """#)
         let task = ClosestFacilityTask(
             url: server.url.appending(path: "Roads/NAServer/ClosestFacility"))
-        var parameters = try await task.makeDefaultParameters()
+        let parameters = try await task.makeDefaultParameters()
         parameters.defaultTargetFacilityCount = 2
         parameters.setIncidents([Incident(point: Point(latitude: 47, longitude: 8))])
         parameters.setFacilities([
@@ -153,8 +153,8 @@ import Testing
         ])
         let result = try await task.solveClosestFacility(using: parameters)
         #expect(result.rankedIndexesOfFacilities(forIncidentAtIndex: 0) == [0, 1])
-        #expect(result.route(forFacilityAtIndex: 1, incidentAtIndex: 0)?.totalTime == 90)
-        #expect(result.route(forFacilityAtIndex: 1, incidentAtIndex: 1) == nil)
+        #expect(result.route(toFacilityAtIndex: 1, fromIncidentAtIndex: 0)?.totalTime == 90)
+        #expect(result.route(toFacilityAtIndex: 1, fromIncidentAtIndex: 1) == nil)
     }
 
     // MARK: Geodatabases

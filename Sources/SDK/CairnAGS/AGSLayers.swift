@@ -240,11 +240,14 @@ public final class AGSGraphicsLayer: AGSLayer, @unchecked Sendable {
         overlay.addGraphics((graphics ?? []).map(\.current))
     }
 
+    /// True: there is nothing to load.
     public override var loaded: Bool { true }
+    /// Whether it is drawn.
     public override var visible: Bool {
         get { overlay.isVisible }
         set { overlay.isVisible = newValue }
     }
+    /// From 0 for transparent to 1.
     public override var opacity: Float {
         get { overlay.opacity }
         set { overlay.opacity = newValue }

@@ -154,6 +154,15 @@ public final class AGSCredential: Sendable {
     }
 }
 
+/// How a graphic is drawn; immutable: color and style are given as it is made.
+public typealias AGSSymbol = Symbol
+/// A mark at a point; immutable.
+public typealias AGSSimpleMarkerSymbol = SimpleMarkerSymbol
+/// A line; immutable.
+public typealias AGSSimpleLineSymbol = SimpleLineSymbol
+/// The inside and the outline of an area; immutable.
+public typealias AGSSimpleFillSymbol = SimpleFillSymbol
+
 /// A drawing, or a feature that was found.
 public final class AGSGraphic: @unchecked Sendable {
     // `@unchecked`: the members are behind the lock.

@@ -20,11 +20,60 @@ public class FeatureTable: LoadableBase, @unchecked Sendable {
     public var extent: Envelope? { nil }
     /// The reference of its geometries; nil before it is loaded.
     public var spatialReference: SpatialReference? { nil }
+    /// The layer that shows it; nil for none.
+    public internal(set) weak var layer: Layer? {
+        get { shown.withLock { $0.layer } }
+        set { shown.withLock { $0.layer = newValue } }
+    }
+    private struct WeakLayer: Sendable { weak var layer: Layer? }
+    private let shown = Guarded(WeakLayer())
+
+    /// The field of a name; nil where there is none.
+    public func field(named name: String) -> Field? { fields.first { $0.name == name } }
+
     /// The features that parameters find; throws ``ServiceError`` and others.
     public func queryFeatures(using parameters: QueryParameters) async throws -> FeatureQueryResult
     {
         throw CairnError.unsupported("query", by: nil)
     }
+
+    /// A feature for ``add(_:)``.
+    public func makeFeature(
+        attributes: [String: any Sendable] = [:], geometry: Geometry? = nil
+    ) -> Feature {
+        ArcGISFeature(geometry: geometry, attributes: attributes, featureTable: self)
+    }
+
+    /// Adds a feature; throws ``CairnError`` (`unsupported`) for a table that is not edited.
+    public func add(_ feature: Feature) async throws {
+        throw CairnError.unsupported("editing", by: nil)
+    }
+    /// Changes a feature; throws ``CairnError`` (`unsupported`) for a table that is not edited.
+    public func update(_ feature: Feature) async throws {
+        throw CairnError.unsupported("editing", by: nil)
+    }
+    /// Deletes a feature; throws ``CairnError`` (`unsupported`) for a table that is not edited.
+    public func delete(_ feature: Feature) async throws {
+        throw CairnError.unsupported("editing", by: nil)
+    }
+    /// Adds features, in order, up to the first that cannot be.
+    public func add(_ features: some Sequence<some Feature> & Sendable) async throws {
+        for feature in features { try await add(feature) }
+    }
+    /// Changes features, in order, up to the first that cannot be.
+    public func update(_ features: some Sequence<some Feature> & Sendable) async throws {
+        for feature in features { try await update(feature) }
+    }
+    /// Deletes features, in order, up to the first that cannot be.
+    public func delete(_ features: some Sequence<some Feature> & Sendable) async throws {
+        for feature in features { try await delete(feature) }
+    }
+    /// Whether features can be added.
+    public var canAddFeature: Bool { false }
+    /// Whether a feature can be changed.
+    public func canUpdate(_ feature: Feature) -> Bool { false }
+    /// Whether a feature can be deleted.
+    public func canDelete(_ feature: Feature) -> Bool { false }
 }
 
 /// The outcome of one edit.
@@ -180,6 +229,17 @@ public final class ServiceFeatureTable: FeatureTable, @unchecked Sendable {
             let answered = Field.list(json["fields"])
             let page = try self.features(json, description.attributes.adding(answered))
             let reference = SpatialReference(json.member("spatialReference"))
+            // A service that passes over nothing would be asked for ever.
+            if offset > values.resultOffset, let first = page.first,
+                let id = first.attributes[description.objectIDField] as? Int64,
+                let before = found.first?.attributes[description.objectIDField] as? Int64,
+                id == before
+            {
+                throw TransportError(
+                    .invalidAnswer,
+                    "\(url.withoutQuery.absoluteString)/query: answers the same features again "
+                        + "for the offset \(offset)")
+            }
             found += page.count > left ? Array(page.prefix(left)) : page
             let isExceeded = json["exceededTransferLimit"]?.flag ?? false
             let isWhole = !isExceeded || page.isEmpty || !description.supportsPaging
@@ -244,23 +304,63 @@ public final class ServiceFeatureTable: FeatureTable, @unchecked Sendable {
         return extent
     }
 
-    // MARK: Edits
-
-    /// A feature for ``add(_:)``.
-    public func makeFeature(
-        attributes: [String: any Sendable] = [:], geometry: Geometry? = nil
-    ) -> Feature {
-        ArcGISFeature(geometry: geometry, attributes: attributes, featureTable: self)
+    /// The features that parameters find, with certain fields.
+    public func queryFeatures(
+        using parameters: QueryParameters, queryFeatureFields: QueryFeatureFields
+    ) async throws -> FeatureQueryResult {
+        var values = parameters.values.current
+        switch queryFeatureFields {
+        case .minimum: break
+        case .loadAll: values.outFields = ["*"]
+        case .idsOnly:
+            try await load()
+            values.outFields = [objectIDField]
+        }
+        return try await queryFeatures(values, definitionExpression)
     }
 
+    /// Statistics of the features that parameters find, one record for each group.
+    ///
+    /// Throws ``CairnError`` (`invalidArgument`) without a definition, ``ServiceError`` and others.
+    public func queryStatistics(
+        using parameters: StatisticsQueryParameters
+    ) async throws -> StatisticsQueryResult {
+        let values = parameters.values.current
+        guard !values.definitions.isEmpty else {
+            throw CairnError(
+                .invalidArgument, "statisticDefinitions: expected one or more, found none")
+        }
+        var question = Question(url.below("query"))
+        question.credential = credential
+        question.parameters =
+            values.query.selection(definitionExpression) + values.statistics
+        let json = try await Requester.json(question)
+        guard let records = json.member("features") else {
+            throw TransportError(
+                .invalidAnswer,
+                "\(url.withoutQuery.absoluteString)/query: expected features in the answer")
+        }
+        let reader = AttributeReader(Field.list(json["fields"]))
+        let groups = Set(values.groups)
+        return StatisticsQueryResult(
+            records: records.elements.map { record in
+                let all = reader.attributes(record["attributes"])
+                return StatisticRecord(
+                    group: all.filter { groups.contains($0.key) },
+                    statistics: all.filter { !groups.contains($0.key) })
+            })
+    }
+
+    // MARK: Edits
+
     /// Adds a feature with the next ``applyEdits()``.
-    public func add(_ feature: Feature) async throws {
+    public override func add(_ feature: Feature) async throws {
         try await load()
         pending.withLock { $0.adds.append(feature) }
     }
 
     /// Changes a feature with the next ``applyEdits()``.
-    public func update(_ feature: Feature) async throws {
+    public override func update(_ feature: Feature) async throws {
         try await load()
         _ = try objectID(feature)
         pending.withLock { edits in
@@ -272,7 +372,7 @@ public final class ServiceFeatureTable: FeatureTable, @unchecked Sendable {
     }
 
     /// Deletes a feature with the next ``applyEdits()``.
-    public func delete(_ feature: Feature) async throws {
+    public override func delete(_ feature: Feature) async throws {
         try await load()
         let isNew = pending.withLock { edits in
             let count = edits.adds.count
@@ -289,6 +389,18 @@ public final class ServiceFeatureTable: FeatureTable, @unchecked Sendable {
     public var hasLocalEdits: Bool {
         pending.withLock { !$0.adds.isEmpty || !$0.updates.isEmpty || !$0.deletes.isEmpty }
     }
+
+    /// Whether features can be added; false before it is loaded.
+    public override var canAddFeature: Bool { isEditable }
+    /// Whether a feature can be changed: one of this table; false before it is loaded.
+    public override func canUpdate(_ feature: Feature) -> Bool {
+        isEditable && feature.featureTable === self
+    }
+    /// Whether a feature can be deleted: one of this table; false before it is loaded.
+    public override func canDelete(_ feature: Feature) -> Bool { canUpdate(feature) }
+
+    /// Drops the edits that wait to be applied; features keep what was set in them.
+    public func undoLocalEdits() async throws { pending.current = Edits() }
 
     private func objectID(_ feature: Feature) throws -> Int64 {
         switch feature.attributes[objectIDField] {

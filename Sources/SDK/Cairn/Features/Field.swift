@@ -39,6 +39,8 @@ public struct Field: Sendable, Hashable {
     public let isEditable: Bool
     /// Whether it may be null.
     public let isNullable: Bool
+    /// Which values it may have, a ``CodedValueDomain`` or a ``RangeDomain``; nil for any.
+    public let domain: Domain?
 
     init?(_ json: JSON) {
         guard let name = json.text("name") else { return nil }
@@ -48,15 +50,19 @@ public struct Field: Sendable, Hashable {
         length = json.member("length")?.int
         isEditable = json["editable"]?.flag ?? false
         isNullable = json["nullable"]?.flag ?? true
+        domain = Domain.make(json.member("domain"), of: type)
     }
 
     /// Fields as a service lists them.
     static func list(_ json: JSON?) -> [Field] { (json?.elements ?? []).compactMap { Field($0) } }
 
     /// The value of an attribute by its type; nil for null, and for one that is not of the type.
+    func value(_ json: JSON) -> (any Sendable)? { Self.value(json, of: type) }
+
+    /// A value by a type of field; nil for null, and for one that is not of the type.
     ///
     /// Older servers write numbers, dates and ids as text.
-    func value(_ json: JSON) -> (any Sendable)? {
+    static func value(_ json: JSON, of type: FieldType?) -> (any Sendable)? {
         switch type {
         case .int16: json.whole.flatMap { Int16(exactly: $0) } ?? json.untyped
         case .int32: json.whole.flatMap { Int32(exactly: $0) } ?? json.untyped
@@ -74,6 +80,74 @@ public struct Field: Sendable, Hashable {
             } ?? json.untyped
         default: json.untyped
         }
+    }
+}
+
+/// Which values a field may have.
+public class Domain: @unchecked Sendable, Hashable {
+    // `@unchecked`: this class and its subclasses have immutable members alone.
+    /// Its name.
+    public let name: String
+
+    init(name: String) { self.name = name }
+
+    /// A domain of the REST; nil for none and for kinds that are not known here.
+    static func make(_ json: JSON?, of type: Field.FieldType?) -> Domain? {
+        guard let json else { return nil }
+        let name = json.text("name") ?? ""
+        switch json.text("type") {
+        case "codedValue":
+            return CodedValueDomain(
+                name: name,
+                codedValues: (json["codedValues"]?.elements ?? []).map { value in
+                    CodedValue(
+                        name: value.text("name") ?? "",
+                        code: value.member("code").flatMap { Field.value($0, of: type) })
+                })
+        case "range":
+            let range = json["range"]?.elements ?? []
+            return RangeDomain(
+                name: name, minValue: range.first.flatMap { Field.value($0, of: type) },
+                maxValue: range.dropFirst().first.flatMap { Field.value($0, of: type) })
+        default: return nil
+        }
+    }
+
+    /// Two are equal that are the same object.
+    public static func == (left: Domain, right: Domain) -> Bool { left === right }
+    /// By the object.
+    public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}
+
+/// A value of a field, and the name that people read.
+public struct CodedValue: Sendable {
+    /// The name that people read.
+    public let name: String
+    /// The value, typed by the field; nil for null.
+    public let code: (any Sendable)?
+}
+
+/// A list of values that a field may have.
+public final class CodedValueDomain: Domain, @unchecked Sendable {
+    /// The values, in the order of the service.
+    public let codedValues: [CodedValue]
+
+    init(name: String, codedValues: [CodedValue]) {
+        self.codedValues = codedValues
+        super.init(name: name)
+    }
+}
+
+/// The least and the greatest value that a field may have.
+public final class RangeDomain: Domain, @unchecked Sendable {
+    /// The least, typed by the field; nil for none.
+    public let minValue: (any Sendable)?
+    /// The greatest, typed by the field; nil for none.
+    public let maxValue: (any Sendable)?
+
+    init(name: String, minValue: (any Sendable)?, maxValue: (any Sendable)?) {
+        (self.minValue, self.maxValue) = (minValue, maxValue)
+        super.init(name: name)
     }
 }
 

@@ -28,6 +28,8 @@ public class Feature: GeoElement, @unchecked Sendable {
     private let state: Guarded<ElementState>
     /// The table that it is of; nil once that has gone, and for one from an identify of a service.
     public private(set) weak var featureTable: FeatureTable?
+    /// The table that it is of, by the name that Esri's SDK has for it.
+    public var table: FeatureTable? { featureTable }
 
     init(
         geometry: Geometry?, attributes: [String: any Sendable], featureTable: FeatureTable?
@@ -202,6 +204,19 @@ public final class GraphicsOverlay: Sendable {
 
     /// Removes all graphics.
     public func removeAllGraphics() { state.withLock { $0.graphics = [] } }
+
+    /// The graphics that are selected, the bottom one first.
+    public var selectedGraphics: [Graphic] { graphics.filter(\.isSelected) }
+
+    /// Selects graphics beside those that are.
+    public func selectGraphics(_ graphics: [Graphic]) {
+        for graphic in graphics { graphic.isSelected = true }
+    }
+
+    /// Selects none.
+    public func clearSelection() {
+        for graphic in graphics { graphic.isSelected = false }
+    }
 }
 
 /// A color of four parts from 0 to 255.

@@ -4,6 +4,46 @@
 public import Foundation
 internal import Platform
 
+/// An order of results.
+public struct OrderBy: Sendable, Hashable {
+    /// The directions of an order.
+    public enum SortOrder: Sendable, Hashable { case ascending, descending }
+
+    /// The field.
+    public var fieldName: String
+    /// Which comes first.
+    public var sortOrder: SortOrder
+
+    /// Makes an order.
+    public init(fieldName: String, sortOrder: SortOrder = .ascending) {
+        self.fieldName = fieldName
+        self.sortOrder = sortOrder
+    }
+
+    var parameter: String { fieldName + (sortOrder == .descending ? " DESC" : " ASC") }
+}
+
+/// How a found feature lies to the geometry of a query.
+public enum SpatialRelationship: String, Sendable {
+    case intersects = "esriSpatialRelIntersects"
+    case contains = "esriSpatialRelContains"
+    case within = "esriSpatialRelWithin"
+    case crosses = "esriSpatialRelCrosses"
+    case touches = "esriSpatialRelTouches"
+    case overlaps = "esriSpatialRelOverlaps"
+    case envelopeIntersects = "esriSpatialRelEnvelopeIntersects"
+}
+
+/// Which fields a query returns.
+public enum QueryFeatureFields: Sendable, Hashable {
+    /// The object ids alone.
+    case idsOnly
+    /// What the parameters' ``QueryParameters/outFields`` say.
+    case minimum
+    /// All.
+    case loadAll
+}
+
 /// Which features a query finds, and what it returns of them.
 public final class QueryParameters: Sendable {
     struct Values: Sendable {
@@ -18,31 +58,6 @@ public final class QueryParameters: Sendable {
         var resultOffset = 0
         var outSpatialReference: SpatialReference?
         var timeExtent: ClosedRange<Date>?
-    }
-
-    /// How a found feature lies to the geometry.
-    public enum SpatialRelationship: String, Sendable {
-        case intersects = "esriSpatialRelIntersects"
-        case contains = "esriSpatialRelContains"
-        case within = "esriSpatialRelWithin"
-        case crosses = "esriSpatialRelCrosses"
-        case touches = "esriSpatialRelTouches"
-        case overlaps = "esriSpatialRelOverlaps"
-        case envelopeIntersects = "esriSpatialRelEnvelopeIntersects"
-    }
-
-    /// An order of results.
-    public struct OrderBy: Sendable, Hashable {
-        /// The field.
-        public var fieldName: String
-        /// Whether the greatest comes first.
-        public var isDescending: Bool
-
-        /// Makes an order.
-        public init(fieldName: String, isDescending: Bool = false) {
-            self.fieldName = fieldName
-            self.isDescending = isDescending
-        }
     }
 
     let values: Guarded<Values>
@@ -79,9 +94,13 @@ public final class QueryParameters: Sendable {
     /// The order of results.
     public var orderByFields: [OrderBy] { values.current.orderByFields }
     /// Adds to the order of results.
-    public func addOrderByField(_ order: OrderBy) {
-        values.withLock { $0.orderByFields.append(order) }
+    public func addOrderByField(_ order: OrderBy) { addOrderByFields([order]) }
+    /// Adds to the order of results.
+    public func addOrderByFields(_ orders: [OrderBy]) {
+        values.withLock { $0.orderByFields += orders }
     }
+    /// Leaves the order of results to the service.
+    public func removeAllOrderByFields() { values.withLock { $0.orderByFields = [] } }
     /// Whether geometries are returned.
     public var returnsGeometry: Bool {
         get { values.current.returnsGeometry }
@@ -150,8 +169,7 @@ extension QueryParameters.Values {
             parameters.append(
                 (
                     "orderByFields",
-                    orderByFields.map { $0.fieldName + ($0.isDescending ? " DESC" : " ASC") }
-                        .joined(separator: ",")
+                    orderByFields.map(\.parameter).joined(separator: ",")
                 ))
         }
         if let outSpatialReference {

@@ -106,11 +106,11 @@ public class Geometry: @unchecked Sendable, Hashable, CustomStringConvertible {
     /// Equal kind, reference and coordinates.
     public static func == (left: Geometry, right: Geometry) -> Bool {
         type(of: left) == type(of: right) && left.spatialReference == right.spatialReference
-            && left.places == right.places && left.parts == right.parts
+            && left.places == right.places && left.partCounts == right.partCounts
     }
 
     /// Where each part begins, for comparison.
-    var parts: [Int] { [] }
+    var partCounts: [Int] { [] }
 
     /// By what is compared.
     public func hash(into hasher: inout Hasher) {
@@ -289,7 +289,7 @@ public class Multipart: Geometry, @unchecked Sendable {
     }
 
     override var places: [Place] { Array(lines.joined()) }
-    override var parts: [Int] { lines.map(\.count) }
+    override var partCounts: [Int] { lines.map(\.count) }
 
     /// Its parts, each the points of a line; of an area the rings, closed.
     public var pathPoints: [[Point]] {

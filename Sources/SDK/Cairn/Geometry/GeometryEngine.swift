@@ -39,6 +39,64 @@ public enum GeometryEngine {
         return result
     }
 
+    /// Around several geometries; nil for none, and for geometries of several references.
+    public static func combineExtents(of geometries: [Geometry]) -> Envelope? {
+        let extents = geometries.filter { !$0.isEmpty }.map(\.extent)
+        guard let first = extents.first,
+            extents.allSatisfy({ $0.spatialReference == first.spatialReference })
+        else { return nil }
+        return extents.dropFirst().reduce(first) { $0.union($1) }
+    }
+
+    /// The distance in the plane, in units of the reference, from a point to the nearest point of a
+    /// geometry, 0 inside an area; nil for several references.
+    public static func distance(from point: Point, to geometry: Geometry) -> Double? {
+        guard point.spatialReference == geometry.spatialReference, !geometry.isEmpty else {
+            return nil
+        }
+        return distance(from: point.place, to: geometry)
+    }
+
+    /// Whether a point lies in or on a geometry; false for several references.
+    public static func isGeometry(_ point: Point, intersecting geometry: Geometry) -> Bool {
+        distance(from: point, to: geometry) == 0
+    }
+
+    /// The geometry with longitudes from -180 to 180 degrees, or the same in Web Mercator: each
+    /// vertex by itself.
+    ///
+    /// Nil for other references, and for a line or an area that crosses the meridian of 180
+    /// degrees, which would have to be cut.
+    public static func normalizeCentralMeridian(of geometry: Geometry) -> Geometry? {
+        guard let reference = geometry.spatialReference else { return nil }
+        let half: Double
+        if reference.isWebMercator {
+            half = .pi * radius
+        } else if reference == .wgs84 {
+            half = 180
+        } else {
+            return nil
+        }
+        let extent = geometry.extent
+        func turns(_ x: Double) -> Double { ((x + half) / (2 * half)).rounded(.down) }
+        if geometry is Multipart || geometry is Envelope {
+            let (first, last) = (turns(extent.xMin), turns(extent.xMax))
+            let ends = extent.xMax == -half + 2 * half * last
+            guard first == last || ends && first == last - 1 else { return nil }
+            let shift = first * 2 * half
+            return shift == 0
+                ? geometry
+                : geometry.mapped(into: reference) { place in
+                    Place(place.x - shift, place.y, z: place.z, m: place.m)
+                }
+        }
+        return geometry.mapped(into: reference) { place in
+            // The meridian itself stays on the side where it is.
+            let number = abs(place.x) == half ? 0 : turns(place.x)
+            return Place(place.x - number * 2 * half, place.y, z: place.z, m: place.m)
+        }
+    }
+
     private static func toMercator(_ place: Place) -> Place {
         let latitude = min(max(place.y, -latitudeLimit), latitudeLimit) * .pi / 180
         return Place(

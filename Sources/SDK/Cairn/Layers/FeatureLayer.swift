@@ -10,13 +10,76 @@ public final class FeatureLayer: Layer, @unchecked Sendable {
     public let featureTable: FeatureTable
     private let definition = Guarded("")
     private let popup = Guarded<PopupDefinition?>(nil)
+    private let selection = Guarded<[Feature]>([])
 
     /// A layer; nothing is asked before it is loaded.
     public init(featureTable: FeatureTable) {
         self.featureTable = featureTable
         super.init()
         facts.withLock { $0.name = featureTable.tableName }
+        featureTable.layer = self
     }
+
+    // MARK: Selection
+
+    /// What becomes of the selection when features are selected.
+    public enum SelectionMode: Sendable, Hashable { case new, add, subtract }
+
+    /// The features that an app has selected, in the order of their selection; pictures do not show
+    /// them otherwise than others.
+    public var selectedFeatures: [Feature] { selection.current }
+
+    /// Selects a feature beside those that are.
+    public func selectFeature(_ feature: Feature) { selectFeatures([feature]) }
+
+    /// Selects features beside those that are.
+    public func selectFeatures(_ features: some Sequence<some Feature>) {
+        let features = features.map { $0 as Feature }
+        selection.withLock { selected in
+            for feature in features where !selected.contains(where: { $0 === feature }) {
+                selected.append(feature)
+            }
+        }
+    }
+
+    /// Selects the features that parameters find.
+    public func selectFeatures(
+        withQuery parameters: QueryParameters, mode: SelectionMode
+    ) async throws -> FeatureQueryResult {
+        let found = try await featureTable.queryFeatures(using: parameters)
+        let features: [Feature] = found.features()
+        switch mode {
+        case .new:
+            clearSelection()
+            selectFeatures(features)
+        case .add: selectFeatures(features)
+        case .subtract:
+            func id(_ feature: Feature) -> Int64? {
+                (featureTable as? ServiceFeatureTable).flatMap {
+                    feature.attributes[$0.objectIDField] as? Int64
+                }
+            }
+            let ids = Set(features.compactMap(id))
+            selection.withLock { selected in
+                selected.removeAll { id($0).map { ids.contains($0) } ?? false }
+            }
+        }
+        return found
+    }
+
+    /// Takes a feature out of the selection.
+    public func unselectFeature(_ feature: Feature) { unselectFeatures([feature]) }
+
+    /// Takes features out of the selection.
+    public func unselectFeatures(_ features: some Sequence<some Feature>) {
+        let features = features.map { $0 as Feature }
+        selection.withLock { selected in
+            selected.removeAll { one in features.contains { $0 === one } }
+        }
+    }
+
+    /// Selects none.
+    public func clearSelection() { selection.current = [] }
 
     /// Limits its features by a WHERE clause; empty for all.
     public var definitionExpression: String {

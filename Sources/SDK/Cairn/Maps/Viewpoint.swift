@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
+internal import Platform
+
 /// What a view shows: a place at a scale, or an area.
 public final class Viewpoint: Sendable {
     /// The center, or the area that is to fit.
@@ -9,6 +11,28 @@ public final class Viewpoint: Sendable {
     public let targetScale: Double?
     /// Degrees that the map is turned counterclockwise.
     public let rotation: Double
+
+    /// The kinds of viewpoints.
+    public enum Kind: Sendable, Hashable { case centerAndScale, boundingGeometry }
+
+    /// Whether it is a place at a scale or an area.
+    public var kind: Kind { targetScale == nil ? .boundingGeometry : .centerAndScale }
+
+    /// The JSON text that web maps have for it.
+    public func toJSON() -> String {
+        JSON.object(of: [
+            "rotation": .real(rotation), "scale": targetScale.map { .real($0) },
+            "targetGeometry": targetGeometry.json,
+        ]).jsonText
+    }
+
+    /// Reads the JSON text that web maps have for one; throws ``CairnError`` (`invalidDocument`).
+    public static func fromJSON(_ json: String) throws -> Viewpoint {
+        guard let viewpoint = WebMap.viewpoint(JSON(Array(json.utf8))) else {
+            throw CairnError(.invalidDocument, "the text is no JSON of a viewpoint")
+        }
+        return viewpoint
+    }
 
     /// A place at a scale.
     public init(center: Point, scale: Double, rotation: Double = 0) {

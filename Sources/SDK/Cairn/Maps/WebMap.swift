@@ -56,7 +56,7 @@ struct WebMap {
         }
     }
 
-    private static func viewpoint(_ json: JSON?) -> Viewpoint? {
+    static func viewpoint(_ json: JSON?) -> Viewpoint? {
         guard let json, let target = Geometry.make(json.member("targetGeometry"), nil) else {
             return nil
         }

@@ -10,8 +10,25 @@ public final class Portal: LoadableBase, @unchecked Sendable {
     public let url: URL
     private let described = Guarded<(name: String, user: String?)>((name: "", user: nil))
 
+    /// How a portal is asked.
+    public enum Connection: Sendable, Hashable {
+        /// With a credential where one is stored, without one where none is.
+        case anonymous
+        /// As a user: loading it asks for a credential.
+        case authenticated
+    }
+
+    /// How it is asked.
+    public let connection: Connection
+
     /// A portal; nothing is asked before it is loaded.
-    public init(url: URL) { self.url = url }
+    ///
+    /// Loading an authenticated one without a credential that is stored or that the challenge
+    /// handler gives throws ``AuthenticationError``.
+    public init(url: URL, connection: Connection = .anonymous) {
+        self.url = url
+        self.connection = connection
+    }
 
     /// Its name; empty before it is loaded.
     public var name: String { described.current.name }
@@ -23,10 +40,26 @@ public final class Portal: LoadableBase, @unchecked Sendable {
     }
 
     override func performLoad() async throws {
-        let json = try await ServiceDescriptions.shared.description(of: rest.below("portals/self"))
+        let place = rest.below("portals/self")
+        if connection == .authenticated { try await signIn(for: place) }
+        let json = try await ServiceDescriptions.shared.description(of: place)
+        guard case .object = json else {
+            throw CairnError(
+                .invalidDocument, "\(url.withoutQuery.absoluteString) is no portal")
+        }
         described.current = (
             json.text("portalName") ?? json.text("name") ?? "", json["user"]?.text("username")
         )
+    }
+
+    private func signIn(for place: URL) async throws {
+        let manager = CairnEnvironment.authenticationManager
+        guard manager.arcGISCredentialStore.credential(for: place) == nil else { return }
+        let refusal = ServiceError(code: 499, message: "Token Required", url: place)
+        guard try await manager.challenge(place, refusal, refused: nil) != nil else {
+            throw AuthenticationError(
+                .cancelled, "\(url.origin ?? "") is to be asked as a user, and no user signed in")
+        }
     }
 
     /// Items that a query finds, as `type:"Web Map" owner:ben`.
@@ -69,6 +102,8 @@ public final class PortalItem: LoadableBase, @unchecked Sendable {
         var url: URL?
         var extent: Envelope?
         var modified: Date?
+        var description = ""
+        var tags: [String] = []
 
         init() {}
 
@@ -77,6 +112,8 @@ public final class PortalItem: LoadableBase, @unchecked Sendable {
             snippet = json.text("snippet") ?? ""
             type = json.text("type") ?? ""
             owner = json.text("owner") ?? ""
+            description = json.text("description") ?? ""
+            tags = (json["tags"]?.elements ?? []).compactMap(\.text)
             url = json.text("url").flatMap { URL(string: $0) }
             modified = json["modified"]?.number.map { Date(millisecondsSince1970: $0) }
             let corners = (json["extent"]?.elements ?? []).map { $0.elements.compactMap(\.number) }
@@ -85,6 +122,21 @@ public final class PortalItem: LoadableBase, @unchecked Sendable {
                     xMin: corners[0][0], yMin: corners[0][1], xMax: corners[1][0],
                     yMax: corners[1][1], spatialReference: .wgs84)
             }
+        }
+    }
+
+    /// The id of an item, 32 hexadecimal digits on Esri's servers.
+    public struct ID: Hashable, Sendable, LosslessStringConvertible {
+        /// The text.
+        public let description: String
+
+        /// Nil for an empty text and for one with other than letters, digits, `-` and `_`.
+        public init?(_ description: String) {
+            let others = CharacterSet.alphanumerics.union(CharacterSet(charactersIn: "-_")).inverted
+            guard !description.isEmpty, description.rangeOfCharacter(from: others) == nil else {
+                return nil
+            }
+            self.description = description
         }
     }
 
@@ -99,6 +151,11 @@ public final class PortalItem: LoadableBase, @unchecked Sendable {
         self.portal = portal
         self.id = id
         described = Guarded(Description())
+    }
+
+    /// An item by its id.
+    public convenience init(portal: Portal, id: ID) {
+        self.init(portal: portal, id: id.description)
     }
 
     init(portal: Portal, id: String, json: JSON) {
@@ -141,6 +198,10 @@ public final class PortalItem: LoadableBase, @unchecked Sendable {
     public var snippet: String { described.current.snippet }
     /// The portal's word for its kind, as `Web Map`.
     public var typeName: String { described.current.type }
+    /// A longer text about it, mostly HTML.
+    public var description: String { described.current.description }
+    /// Words by which it is found.
+    public var tags: [String] { described.current.tags }
     /// The user it belongs to.
     public var owner: String { described.current.owner }
     /// The service that it stands for; nil for none.

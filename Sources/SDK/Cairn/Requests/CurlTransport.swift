@@ -35,7 +35,9 @@ public struct CurlTransport: Transport {
                 fields: fields, path: file.path(percentEncoded: false), name: name,
                 fileName: file.lastPathComponent)
         }
-        let milliseconds = request.timeout.map { max(1, Int($0 / .milliseconds(1))) }
+        let milliseconds = request.timeout.map {
+            Int(min(max($0 / .milliseconds(1), 1), Double(Int32.max)))
+        }
         let transfer = StreamLoop.shared.start(
             StreamRequest(
                 method: request.method.rawValue, url: request.url.absoluteString,

@@ -40,7 +40,7 @@ enum Requester {
     private static let attempts = 3
     private static let redirections = 5
     private static let retriedStatuses: Set<Int> = [429, 502, 503, 504]
-    private static let longestRest = Duration.seconds(30)
+    private static let longestRest = 30.0
 
     // MARK: Answers
 
@@ -146,15 +146,18 @@ enum Requester {
             var rest = pause
             let isLast = number == attempts
             do {
+                // Before a lane is taken: renewing a token asks the same server, which would not be
+                // reached where all lanes wait for it.
+                let token = try await credential?.tokenInfo(for: question.url)
                 let attempt = try await Lanes.shared.run(question.url, isHeld: !isStream) {
-                    let response = try await redirected(question, credential, isStream: isStream)
+                    let response = try await redirected(question, token, isStream: isStream)
                     let mayRepeat = question.isIdempotent || response.status == 429
                     guard retriedStatuses.contains(response.status), !isLast, mayRepeat else {
                         return Attempt.answered(try await read(response))
                     }
                     let seconds = response.header("retry-after").flatMap { Double($0) }
                     return .busy(
-                        seconds.map { min(max(.seconds($0), .zero), longestRest) } ?? pause)
+                        seconds.map { $0 > 0 ? .seconds(min($0, longestRest)) : .zero } ?? pause)
                 }
                 switch attempt {
                 case .answered(let answer): return answer
@@ -171,9 +174,9 @@ enum Requester {
     }
 
     private static func redirected(
-        _ question: Question, _ credential: (any ArcGISCredential)?, isStream: Bool
+        _ question: Question, _ token: TokenInfo?, isStream: Bool
     ) async throws -> Response {
-        var request = try await self.request(question, credential, isStream: isStream)
+        var request = try self.request(question, token, isStream: isStream)
         let origin = request.url.origin
         for _ in 0...redirections {
             let response = try await intercepted(request)
@@ -193,9 +196,9 @@ enum Requester {
                 throw TransportError(
                     .redirection, "\(origin ?? "") redirects from https to http")
             }
-            if target.origin != origin, credential != nil {
+            if target.origin != origin, token != nil {
                 // No token goes to another server.
-                request = try await self.request(question, nil, isStream: isStream)
+                request = try self.request(question, nil, isStream: isStream)
                 request.url = target.droppingToken
             } else {
                 request.url = target
@@ -209,11 +212,11 @@ enum Requester {
     }
 
     private static func request(
-        _ question: Question, _ credential: (any ArcGISCredential)?, isStream: Bool
-    ) async throws -> Request {
+        _ question: Question, _ token: TokenInfo?, isStream: Bool
+    ) throws -> Request {
         var parameters = question.parameters
         var headers = question.headers
-        if let token = try await credential?.tokenInfo(for: question.url) {
+        if let token {
             if token.isSentInHeader {
                 headers.append(("X-Esri-Authorization", "Bearer \(token.accessToken)"))
             } else {
@@ -289,7 +292,10 @@ enum Requester {
             let details =
                 error.member("details").map { $0.elements.isEmpty ? [$0] : $0.elements } ?? []
             throw ServiceError(
-                code: code, message: error.text("message") ?? error.text ?? "no reason is given",
+                code: code,
+                message: error.text("message") ?? error.text
+                    ?? error["messages"]?.elements.lazy.compactMap(\.text).first
+                    ?? "no reason is given",
                 details: details.compactMap(\.text), url: url)
         }
         try check(response, bytes, url)

@@ -5,73 +5,154 @@ public import Foundation
 internal import Platform
 
 /// A place that may be the closest one.
-public struct Facility: Sendable {
+public final class Facility: Sendable {
+    private let text: Guarded<String>
     /// The place.
     public let geometry: Point
-    /// The name that routes have of it.
-    public var name: String
 
     /// A place.
-    public init(point: Point, name: String = "") {
+    public convenience init(point: Point) { self.init(point: point, name: "") }
+
+    /// A place with a name.
+    public init(point: Point, name: String) {
         geometry = point
-        self.name = name
+        text = Guarded(name)
+    }
+
+    /// The name that answers have of it.
+    public var name: String {
+        get { text.current }
+        set { text.current = newValue }
     }
 }
 
 /// A place from which, or to which, the closest facilities are looked for.
-public struct Incident: Sendable {
+public final class Incident: Sendable {
+    private let text: Guarded<String>
     /// The place.
     public let geometry: Point
-    /// The name that routes have of it.
-    public var name: String
 
     /// A place.
-    public init(point: Point, name: String = "") {
+    public convenience init(point: Point) { self.init(point: point, name: "") }
+
+    /// A place with a name.
+    public init(point: Point, name: String) {
         geometry = point
-        self.name = name
+        text = Guarded(name)
+    }
+
+    /// The name that answers have of it.
+    public var name: String {
+        get { text.current }
+        set { text.current = newValue }
     }
 }
 
 /// What a question for closest facilities takes.
-public struct ClosestFacilityParameters: Sendable {
-    /// Most facilities of each incident.
-    public var defaultTargetFacilityCount = 1
-    /// The cost beyond which no facility counts, in the unit of the travel mode's cost; nil for
-    /// none.
-    public var defaultImpedanceCutoff: Double?
-    /// The direction; nil for the service's.
-    public var travelDirection: TravelDirection?
-    /// The travel mode; nil for the service's.
-    public var travelMode: TravelMode?
-    /// Whether routes have directions.
-    public var returnsDirections = false
-    /// Whether routes have lines.
-    public var returnsRoutes = true
-    /// The reference of the answer; nil for that of the incidents.
-    public var outputSpatialReference: SpatialReference?
-    /// When the travel begins; nil for no time.
-    public var startDate: Date?
-    /// Places that may not be passed.
-    public var pointBarriers: [Point] = []
-    /// The facilities.
-    public private(set) var facilities: [Facility] = []
-    /// The incidents.
-    public private(set) var incidents: [Incident] = []
+public final class ClosestFacilityParameters: BarrierParameters {
+    struct Values: Sendable {
+        var defaultTargetFacilityCount = 1
+        var defaultImpedanceCutoff: Double?
+        var travelDirection: TravelDirection?
+        var travelMode: TravelMode?
+        var returnsDirections = false
+        var returnsRoutes = true
+        var outputSpatialReference: SpatialReference?
+        var startDate: Date?
+        var barriers = Barriers()
+        var facilities: [Facility] = []
+        var incidents: [Incident] = []
+    }
+
+    let values: Guarded<Values>
 
     /// Empty parameters; a service's own are ``ClosestFacilityTask/makeDefaultParameters()``'s.
-    public init() {}
+    public init() { values = Guarded(Values()) }
 
+    init(_ given: Values) { values = Guarded(given) }
+
+    /// Most facilities of each incident.
+    public var defaultTargetFacilityCount: Int {
+        get { values.current.defaultTargetFacilityCount }
+        set { values.withLock { $0.defaultTargetFacilityCount = newValue } }
+    }
+    /// The cost beyond which no facility counts, in the unit of the travel mode's cost; nil for
+    /// none.
+    public var defaultImpedanceCutoff: Double? {
+        get { values.current.defaultImpedanceCutoff }
+        set { values.withLock { $0.defaultImpedanceCutoff = newValue } }
+    }
+    /// The direction; nil for the service's.
+    public var travelDirection: TravelDirection? {
+        get { values.current.travelDirection }
+        set { values.withLock { $0.travelDirection = newValue } }
+    }
+    /// The travel mode; nil for the service's.
+    public var travelMode: TravelMode? {
+        get { values.current.travelMode }
+        set { values.withLock { $0.travelMode = newValue } }
+    }
+    /// Whether routes have directions.
+    public var returnsDirections: Bool {
+        get { values.current.returnsDirections }
+        set { values.withLock { $0.returnsDirections = newValue } }
+    }
+    /// Whether routes have lines.
+    public var returnsRoutes: Bool {
+        get { values.current.returnsRoutes }
+        set { values.withLock { $0.returnsRoutes = newValue } }
+    }
+    /// The reference of the answer; nil for that of the incidents.
+    public var outputSpatialReference: SpatialReference? {
+        get { values.current.outputSpatialReference }
+        set { values.withLock { $0.outputSpatialReference = newValue } }
+    }
+    /// When the travel begins; nil for no time.
+    public var startDate: Date? {
+        get { values.current.startDate }
+        set { values.withLock { $0.startDate = newValue } }
+    }
+    /// The facilities.
+    public var facilities: [Facility] { values.current.facilities }
+    /// The incidents.
+    public var incidents: [Incident] { values.current.incidents }
     /// Replaces the facilities.
-    public mutating func setFacilities(_ facilities: [Facility]) { self.facilities = facilities }
-
+    public func setFacilities(_ facilities: [Facility]) {
+        values.withLock { $0.facilities = facilities }
+    }
+    /// Removes the facilities.
+    public func clearFacilities() { setFacilities([]) }
     /// Replaces the incidents.
-    public mutating func setIncidents(_ incidents: [Incident]) { self.incidents = incidents }
+    public func setIncidents(_ incidents: [Incident]) {
+        values.withLock { $0.incidents = incidents }
+    }
+    /// Removes the incidents.
+    public func clearIncidents() { setIncidents([]) }
+    /// Replaces the places that no way goes through.
+    public func setPointBarriers(_ barriers: [PointBarrier]) {
+        values.withLock { $0.barriers.points = barriers }
+    }
+    /// Replaces the lines that no way crosses.
+    public func setPolylineBarriers(_ barriers: [PolylineBarrier]) {
+        values.withLock { $0.barriers.polylines = barriers }
+    }
+    /// Replaces the areas that no way enters.
+    public func setPolygonBarriers(_ barriers: [PolygonBarrier]) {
+        values.withLock { $0.barriers.polygons = barriers }
+    }
 }
+
+/// A way between a facility and an incident.
+public typealias ClosestFacilityRoute = Route
 
 /// An answer to a question for closest facilities.
 public struct ClosestFacilityResult: Sendable {
     /// What the service says about it.
     public let messages: [String]
+    /// The facilities of the question.
+    public let facilities: [Facility]
+    /// The incidents of the question.
+    public let incidents: [Incident]
     /// By incident, each with the places of its facilities and the routes to them, the closest
     /// first.
     private let ranked: [Int: [(facility: Int, route: Route)]]
@@ -82,24 +163,29 @@ public struct ClosestFacilityResult: Sendable {
     }
 
     /// The route between a facility and an incident; nil where it is not among the closest.
-    public func route(forFacilityAtIndex facility: Int, incidentAtIndex incident: Int) -> Route? {
+    public func route(
+        toFacilityAtIndex facility: Int, fromIncidentAtIndex incident: Int
+    ) -> ClosestFacilityRoute? {
         ranked[incident]?.first { $0.facility == facility }?.route
     }
 
-    init(_ json: JSON, _ reference: SpatialReference) {
+    init(
+        _ json: JSON, _ reference: SpatialReference, _ values: ClosestFacilityParameters.Values
+    ) {
+        (facilities, incidents) = (values.facilities, values.incidents)
         let own = SpatialReference(json["routes"]?.member("spatialReference")) ?? reference
         let directions = json["directions"]?.elements ?? []
         var found: [Int: [(rank: Double, facility: Int, route: Route)]] = [:]
         for line in json["routes"]?["features"]?.elements ?? [] {
             let values = line["attributes"]
-            guard let facility = values?["FacilityID"]?.number,
-                let incident = values?["IncidentID"]?.number
+            guard let facility = values?["FacilityID"]?.place,
+                let incident = values?["IncidentID"]?.place
             else { continue }
             let id = values?["ObjectID"]?.number
             let steps = directions.first { $0["routeId"]?.number == id && id != nil }
-            found[Int(incident) - 1, default: []].append(
+            found[incident, default: []].append(
                 (
-                    values?["FacilityRank"]?.number ?? 0, Int(facility) - 1,
+                    values?["FacilityRank"]?.number ?? 0, facility,
                     Route(line, directions: steps, stops: [], own)
                 ))
         }
@@ -118,12 +204,12 @@ public final class ClosestFacilityTask: NetworkTask, @unchecked Sendable {
     /// The service's own parameters, without facilities and incidents.
     public func makeDefaultParameters() async throws -> ClosestFacilityParameters {
         let layer = try await description()
-        var parameters = ClosestFacilityParameters()
+        var parameters = ClosestFacilityParameters.Values()
         parameters.travelMode = layer.defaultMode
         if let count = layer.json["defaultTargetFacilityCount"]?.number {
-            parameters.defaultTargetFacilityCount = Int(count)
+            parameters.defaultTargetFacilityCount = Int(exactly: count.rounded()) ?? 1
         }
-        return parameters
+        return ClosestFacilityParameters(parameters)
     }
 
     /// Finds the closest facilities; throws ``CairnError`` (`invalidArgument`) without facilities
@@ -131,6 +217,7 @@ public final class ClosestFacilityTask: NetworkTask, @unchecked Sendable {
     public func solveClosestFacility(
         using parameters: ClosestFacilityParameters
     ) async throws -> ClosestFacilityResult {
+        let parameters = parameters.values.current
         let incidents = try NetworkDescription.reference(
             of: parameters.incidents.map(\.geometry), "incidents")
         let facilities = try NetworkDescription.reference(
@@ -163,10 +250,11 @@ public final class ClosestFacilityTask: NetworkTask, @unchecked Sendable {
                 "returnDirections": String(parameters.returnsDirections),
                 "directionsLengthUnits": "esriNAUMeters",
                 "timeOfDay": parameters.startDate.map { String($0.millisecondsSince1970) },
-                "barriers": NetworkDescription.features(parameters.pointBarriers),
                 "outSR": out.parameter,
             ])
+        parameters.barriers.add(to: &question)
         question.credential = credential
-        return ClosestFacilityResult(try await Requester.json(question), out)
+        let answer = try await NetworkDescription.solution(question, ["routes", "directions"])
+        return ClosestFacilityResult(answer, out, parameters)
     }
 }

@@ -4,6 +4,13 @@
 internal import Foundation
 internal import Platform
 
+extension JSONTree {
+    /// The place of something in a list by its number, which counts from 1; nil where it is none.
+    var place: Int? {
+        number.flatMap { Int(exactly: $0) }.flatMap { $0 > 0 ? $0 - 1 : nil }
+    }
+}
+
 /// What a layer of a network analysis service says of itself.
 struct NetworkDescription: Sendable {
     /// Its resource.
@@ -28,6 +35,18 @@ struct NetworkDescription: Sendable {
         let wanted = json.text("defaultTravelMode")
         let usual = modes.first { $0.id == wanted || $0.name == wanted } ?? modes.first
         return NetworkDescription(json: json, modes: modes, defaultMode: usual)
+    }
+
+    /// An answer that has one of some members, or messages; throws ``TransportError``
+    /// (`invalidAnswer`) for others, and what requests throw.
+    static func solution(_ question: Question, _ names: [String]) async throws -> JSON {
+        let json = try await Requester.json(question)
+        guard (names + ["messages"]).contains(where: { json.member($0) != nil }) else {
+            throw TransportError(
+                .invalidAnswer,
+                "\(question.url.withoutQuery.absoluteString): expected \(names[0]) in the answer")
+        }
+        return json
     }
 
     /// A set of features of shapes alone, as requests have it; nil for none.

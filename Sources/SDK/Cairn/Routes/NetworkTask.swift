@@ -2,6 +2,23 @@
 // Part of Cairn.
 
 public import Foundation
+internal import Platform
+
+/// What a layer of a network analysis service says of itself.
+public struct NetworkTaskInfo: Sendable {
+    /// The name of the layer; empty before the task is loaded.
+    public let name: String
+    /// How one may travel; empty before the task is loaded.
+    public let travelModes: [TravelMode]
+    /// The name of the usual way to travel; empty where the service names none.
+    public let defaultTravelModeName: String
+
+    init(_ description: NetworkDescription?) {
+        name = description?.json.text("layerName") ?? ""
+        travelModes = description?.modes ?? []
+        defaultTravelModeName = description?.defaultMode?.name ?? ""
+    }
+}
 
 /// What the tasks over one layer of a network analysis service have in common.
 public class NetworkTask: LoadableBase, @unchecked Sendable {
@@ -22,6 +39,9 @@ public class NetworkTask: LoadableBase, @unchecked Sendable {
 
     /// The travel modes that the service names; empty before it is loaded.
     public var travelModes: [TravelMode] { described.current?.modes ?? [] }
+
+    /// What the service says of itself; nothing before it is loaded.
+    public var info: NetworkTaskInfo { NetworkTaskInfo(described.current) }
 
     override func performLoad() async throws {
         described.current = try await NetworkDescription.ask(url, credential)

@@ -59,6 +59,14 @@ public struct TravelMode: Sendable, Hashable {
     public let name: String
     /// The service's id of it.
     public let id: String
+    /// The service's word for its kind, as `AUTOMOBILE`, `TRUCK` or `WALK`.
+    public let type: String
+    /// The cost that is a time, as `Minutes`.
+    public let timeAttributeName: String
+    /// The cost that is a length, as `Meters`.
+    public let distanceAttributeName: String
+    /// What is least on the best route, by the name that Esri's SDK has for it.
+    public var impedanceAttributeName: String { impedance }
     /// What is least on the best route, as `Minutes`.
     public let impedance: String
     private let source: String
@@ -68,6 +76,9 @@ public struct TravelMode: Sendable, Hashable {
         self.name = name
         id = json.text("id") ?? json.text("itemId") ?? name
         impedance = json.text("impedanceAttributeName") ?? ""
+        type = json.text("type") ?? ""
+        timeAttributeName = json.text("timeAttributeName") ?? ""
+        distanceAttributeName = json.text("distanceAttributeName") ?? ""
         source = json.jsonText
     }
 
@@ -76,7 +87,7 @@ public struct TravelMode: Sendable, Hashable {
 }
 
 /// What a route takes.
-public final class RouteParameters: Sendable {
+public final class RouteParameters: BarrierParameters {
     struct Values: Sendable {
         var stops: [Stop] = []
         var returnsDirections = false
@@ -90,9 +101,7 @@ public final class RouteParameters: Sendable {
         var startDate: Date?
         var directionsLanguage = ""
         var accumulateAttributeNames: [String] = []
-        var pointBarriers: [Point] = []
-        var polylineBarriers: [Polyline] = []
-        var polygonBarriers: [Polygon] = []
+        var barriers = Barriers()
     }
 
     let values: Guarded<Values>
@@ -166,17 +175,17 @@ public final class RouteParameters: Sendable {
     public func setStops(_ stops: [Stop]) { values.withLock { $0.stops = stops } }
     /// Removes all stops.
     public func clearStops() { setStops([]) }
-    /// Places that no route goes through.
-    public func setPointBarriers(_ barriers: [Point]) {
-        values.withLock { $0.pointBarriers = barriers }
+    /// Replaces the places that no way goes through.
+    public func setPointBarriers(_ barriers: [PointBarrier]) {
+        values.withLock { $0.barriers.points = barriers }
     }
-    /// Lines that no route crosses.
-    public func setPolylineBarriers(_ barriers: [Polyline]) {
-        values.withLock { $0.polylineBarriers = barriers }
+    /// Replaces the lines that no way crosses.
+    public func setPolylineBarriers(_ barriers: [PolylineBarrier]) {
+        values.withLock { $0.barriers.polylines = barriers }
     }
-    /// Areas that no route enters.
-    public func setPolygonBarriers(_ barriers: [Polygon]) {
-        values.withLock { $0.polygonBarriers = barriers }
+    /// Replaces the areas that no way enters.
+    public func setPolygonBarriers(_ barriers: [PolygonBarrier]) {
+        values.withLock { $0.barriers.polygons = barriers }
     }
 }
 
@@ -265,6 +274,8 @@ public struct Route: Sendable {
     public let totalLength: Measurement<UnitLength>
     /// Seconds, those spent at stops included.
     public let totalTime: TimeInterval
+    /// The line, by the older of its two names.
+    public var routeGeometry: Polyline? { geometry }
     /// The stops in the order of the route; empty where they were not asked for.
     public let stops: [Stop]
     /// Values by the service's names.
@@ -364,13 +375,12 @@ public final class RouteTask: NetworkTask, @unchecked Sendable {
                 "directionsLengthUnits": "esriNAUMeters",
                 "accumulateAttributeNames":
                     values.accumulateAttributeNames.joined(separator: ",").orNil,
-                "barriers": NetworkDescription.features(values.pointBarriers),
-                "polylineBarriers": NetworkDescription.features(values.polylineBarriers),
-                "polygonBarriers": NetworkDescription.features(values.polygonBarriers),
             ])
+        values.barriers.add(to: &question)
         question.credential = credential
         return Self.result(
-            try await Requester.json(question), values.outputSpatialReference ?? reference)
+            try await NetworkDescription.solution(question, ["routes", "directions", "stops"]),
+            values.outputSpatialReference ?? reference)
     }
 
     private static func result(_ json: JSON, _ reference: SpatialReference) -> RouteResult {

@@ -140,12 +140,20 @@ public struct SyncLayerResult: Sendable {
     public let editResults: [FeatureEditResult]
 }
 
+/// Number and name of a layer of a service.
+public struct IDInfo: Sendable, Hashable {
+    /// The number.
+    public let id: Int?
+    /// The name.
+    public let name: String
+}
+
 /// What a feature service says of itself.
 public struct FeatureServiceInfo: Sendable {
     /// Its description.
     public let serviceDescription: String
-    /// Its layers: number and name.
-    public let layers: [(id: Int, name: String)]
+    /// Its layers.
+    public let layerInfos: [IDInfo]
     /// Whether geodatabases can be made and synchronised.
     public let isSyncEnabled: Bool
     /// The directions that are offered.
@@ -173,8 +181,8 @@ public final class GeodatabaseSyncTask: LoadableBase, @unchecked Sendable {
             json["syncEnabled"]?.flag ?? (json.text("capabilities") ?? "").contains("Sync")
         info.current = FeatureServiceInfo(
             serviceDescription: json.text("serviceDescription") ?? "",
-            layers: (json["layers"]?.elements ?? []).compactMap { layer in
-                layer["id"]?.int.map { ($0, layer.text("name") ?? "") }
+            layerInfos: (json["layers"]?.elements ?? []).compactMap { layer in
+                layer["id"]?.int.map { IDInfo(id: $0, name: layer.text("name") ?? "") }
             },
             isSyncEnabled: isEnabled,
             supportedSyncDirections: capabilities?["supportsSyncDirectionControl"]?.flag == false
@@ -191,8 +199,8 @@ public final class GeodatabaseSyncTask: LoadableBase, @unchecked Sendable {
         var values = GenerateGeodatabaseParameters.Values()
         values.extent = extent
         values.outSpatialReference = extent.spatialReference
-        values.layerOptions = (featureServiceInfo?.layers ?? []).map {
-            GenerateLayerOption(layerID: $0.id)
+        values.layerOptions = (featureServiceInfo?.layerInfos ?? []).compactMap { info in
+            info.id.map { GenerateLayerOption(layerID: $0) }
         }
         return GenerateGeodatabaseParameters(values)
     }

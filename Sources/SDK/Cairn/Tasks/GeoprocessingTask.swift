@@ -370,9 +370,10 @@ enum GeoprocessingOutputs {
             }
         case "GPDataFile", "GPRasterData":
             let text = json.text("url") ?? json.text
-            guard let text, !text.isEmpty, let url = URL(string: text, relativeTo: base) else {
-                return nil
-            }
+            // A file of this machine is none of a server's.
+            guard let text, !text.isEmpty, let url = URL(string: text, relativeTo: base),
+                url.origin != nil
+            else { return nil }
             return GeoprocessingDataFile(url: url.absoluteURL)
         case "GPFeatureRecordSetLayer", "GPRecordSet": return GeoprocessingFeatures(json)
         default: return json.text.map { GeoprocessingString(value: $0) }
@@ -386,7 +387,18 @@ enum GeoprocessingOutputs {
             var results: [JSON] = []
             for (name, entry) in answer.json["results"]?.members ?? [] {
                 let part = entry.text("paramUrl") ?? "results/\(name)"
-                results.append(try await Requester.json(Question(place.below(part))))
+                let result = try await Requester.json(Question(place.below(part)))
+                let value = result.member("value")
+                if ["GPDataFile", "GPRasterData"].contains(result.text("dataType")),
+                    let text = value?.text("url") ?? value?.text, !text.isEmpty,
+                    URL(string: text, relativeTo: place)?.origin == nil
+                {
+                    throw TransportError(
+                        .invalidAnswer,
+                        "\(place.withoutQuery.absoluteString): the result '\(name)' is at "
+                            + "'\(text.prefix(200))', expected http or https")
+                }
+                results.append(result)
             }
             return .array(results)
         }

@@ -25,16 +25,18 @@ public final class MapViewProxy: Sendable {
 
     /// Greatest tolerance, in points.
     public static let greatestTolerance = 100.0
+    private static let greatestDPI = 9_600.0
+    /// Beyond it, pixels are no numbers any more.
+    private static let greatestNumber = 1e15
 
     /// A view of a size in points.
     public init(map: Map, size: CGSize, dpi: Double = 96) {
         self.map = map
-        self.dpi = dpi > 0 ? dpi : 96
+        self.dpi = dpi > 0 ? min(dpi, Self.greatestDPI) : 96
+        func side(_ length: CGFloat) -> CGFloat { length > 1 ? min(length, 16_384) : 1 }
         state = Guarded(
             State(
-                size: CGSize(
-                    width: min(max(size.width, 1), 16_384), height: min(max(size.height, 1), 16_384)
-                )))
+                size: CGSize(width: side(size.width), height: side(size.height))))
     }
 
     /// The overlays, the bottom one first.
@@ -83,8 +85,13 @@ public final class MapViewProxy: Sendable {
                 resolution > 0
                 ? ViewFrame.scale(resolution: resolution, dpi: dpi, reference) : 1_000
         }
-        guard frame.scale.isFinite, frame.scale > 0 else {
-            throw CairnError(.invalidArgument, "a viewpoint's scale is above 0")
+        guard frame.scale > 0, frame.scale < greatestNumber, frame.rotation.isFinite,
+            abs(frame.center.x) < greatestNumber, abs(frame.center.y) < greatestNumber
+        else {
+            throw CairnError(
+                .invalidArgument,
+                "a viewpoint at \(target.extent.center) of the scale \(frame.scale) cannot be shown"
+            )
         }
         return frame
     }
@@ -119,7 +126,9 @@ public final class MapViewProxy: Sendable {
     /// Shows the same place at another scale.
     @discardableResult
     public func setViewpointScale(_ scale: Double) async -> Bool {
-        guard scale.isFinite, scale > 0, (try? await frame()) != nil else { return false }
+        guard scale > 0, scale < Self.greatestNumber, (try? await frame()) != nil else {
+            return false
+        }
         state.withLock { $0.frame?.scale = scale }
         return true
     }

@@ -27,12 +27,8 @@ struct PictureCanvas {
         let corners = extent.polygon.places.map { frame.pixel($0) }
         let (left, right) = (corners.map(\.x).min() ?? 0, corners.map(\.x).max() ?? 0)
         let (top, bottom) = (corners.map(\.y).min() ?? 0, corners.map(\.y).max() ?? 0)
-        let columns =
-            max(0, Int(max(left, 0)))..<max(0, min(raster.width, Int(min(right, 1e6)) + 1))
-        let rows = max(0, Int(max(top, 0)))..<max(0, min(raster.height, Int(min(bottom, 1e6)) + 1))
-        guard columns.lowerBound < columns.upperBound, rows.lowerBound < rows.upperBound else {
-            return
-        }
+        let columns = Raster.pixels(from: left, to: right, of: raster.width)
+        let rows = Raster.pixels(from: top, to: bottom, of: raster.height)
         for y in rows {
             for x in columns {
                 if isWhole {
@@ -134,6 +130,14 @@ public struct Raster: Sendable {
 
     // MARK: Shapes
 
+    /// The pixels of a row, or the rows, that something from one number to another touches; empty
+    /// for what lies beside the picture, and for what are no numbers.
+    static func pixels(from least: Double, to most: Double, of count: Int) -> Range<Int> {
+        func place(_ value: Double) -> Int { value > 0 ? Int(min(value, Double(count))) : 0 }
+        guard most >= 0, least <= most else { return 0..<0 }
+        return place(least)..<max(place(least), min(count, place(most) + 1))
+    }
+
     private static let samples = 4
 
     /// Fills rings by the parity of crossings, with four lines of samples a pixel.
@@ -144,8 +148,8 @@ public struct Raster: Sendable {
         guard let least = ys.min(), let most = ys.max(), least.isFinite, most.isFinite else {
             return
         }
-        let rows = max(0, Int(max(least, 0)))..<max(0, min(height, Int(min(most, 1e6)) + 1))
-        guard rows.lowerBound < rows.upperBound else { return }
+        let rows = Self.pixels(from: least, to: most, of: height)
+        guard !rows.isEmpty else { return }
         var cover = [Float](repeating: 0, count: width)
         for row in rows {
             for index in cover.indices { cover[index] = 0 }
