@@ -253,9 +253,7 @@ private final class RequestWatch: RequestInterceptor {
 
     var count: Int { sent.withLock { $0 } }
 
-    func intercept(
-        _ request: Request, next: @Sendable (Request) async throws -> Response
-    ) async throws -> Response {
+    func intercept(_ request: Request, next: Next) async throws -> Response {
         if request.url.absoluteString.hasPrefix(prefix) { sent.withLock { $0 += 1 } }
         return try await next(request)
     }

@@ -151,9 +151,7 @@ final class RecordedURLs: RequestInterceptor {
     var all: [String] { urls.withLock { $0 } }
     func clear() { urls.withLock { $0 = [] } }
 
-    func intercept(
-        _ request: Request, next: @Sendable (Request) async throws -> Response
-    ) async throws -> Response {
+    func intercept(_ request: Request, next: Next) async throws -> Response {
         urls.withLock { $0.append(request.url.absoluteString) }
         return try await next(request)
     }

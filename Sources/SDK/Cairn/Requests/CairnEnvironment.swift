@@ -121,8 +121,10 @@ public struct JobPolling: Sendable, Hashable {
 
 /// Sees every request and every answer: may change them, or answer itself.
 public protocol RequestInterceptor: Sendable {
+    /// What answers a request otherwise; named, as function types of apps differ by the settings
+    /// they are compiled with.
+    typealias Next = @Sendable (Request) async throws -> Response
+
     /// Answers a request, mostly by `next`.
-    func intercept(
-        _ request: Request, next: @Sendable (Request) async throws -> Response
-    ) async throws -> Response
+    func intercept(_ request: Request, next: Next) async throws -> Response
 }
