@@ -86,10 +86,9 @@ struct RoadShow: ReadingCommand {
         if session.output.isJSON { return try session.output.record(line) }
         var lines = ["change \(number): \(standing.change.displayText)"]
         lines.append("recorded \(standing.recordedAt.displayText)")
-        if let followed = line.followed, followed.problem != nil {
-            lines.append(followed.displayText)
-        }
-        if !line.stateText.isEmpty { lines.append(line.stateText) }
+        // The first line names the layer.
+        let isSaid = line.missingCount == 0 && line.followed?.problem == nil
+        if !isSaid { lines.append(line.stateText) }
         lines += line.roads.map { road in
             "  \(road.edge.way):\(road.edge.segment)\(road.edge.isBackward ? ":back" : ":forward")"
                 + "  \(RouteText.length(road.length))  \(road.street)"
