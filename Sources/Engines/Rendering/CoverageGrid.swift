@@ -22,6 +22,9 @@ struct CoverageGrid {
     private var differences: [Int32] = []
     /// First and last touched column of those rows.
     private var touched: [(first: Int32, last: Int32)] = []
+    /// Whether a cell of some columns was touched, by row: in others coverage does not change.
+    private var cells: [Bool] = []
+    private let cellCount: Int
     private var mask: CoverageMask
 
     /// An edge, in 1/256 pixel.
@@ -35,12 +38,15 @@ struct CoverageGrid {
     /// Value of a fully covered pixel: 256 rows high, twice 256 columns wide.
     private static let full: Int32 = 256 * 512
     /// Limit of pixels per pass, a few rows of a large picture: the size of a cache.
-    private static let bandPixels = 1 << 20
+    private static let bandPixels = 1 << 18
+    /// Columns of a cell, as a power of two.
+    private static let cellShift: Int32 = 5
 
     init(width: Int, height: Int) {
         self.width = width
         self.height = height
         mask = CoverageMask(width: width)
+        cellCount = (width + 2) >> Int(Self.cellShift) + 1
     }
 
     /// Whether there are no edges to paint.
@@ -88,6 +94,9 @@ struct CoverageGrid {
             touched.removeAll(keepingCapacity: true)
             touched.append(
                 contentsOf: repeatElement((first: Int32(width) + 1, last: -1), count: band.count))
+            if cells.count < band.count * cellCount {
+                cells = [Bool](repeating: false, count: band.count * cellCount)
+            }
             for edge in edges { sum(edge, band) }
             mask.reset(rows: band)
             for row in band { cover(row, band, rule) }
@@ -148,6 +157,10 @@ struct CoverageGrid {
         let (first, last) = (low >> 8, high >> 8)
         touched[row].first = min(touched[row].first, first)
         touched[row].last = max(touched[row].last, last + 1)
+        let cellBase = row * cellCount
+        for cell in (first >> Self.cellShift)...((last + 1) >> Self.cellShift) {
+            cells[cellBase + Int(cell)] = true
+        }
         if first == last {
             put(base + Int(first), height &* sign, (low & 255) + (high & 255))
             return
@@ -180,11 +193,22 @@ struct CoverageGrid {
         guard first <= last else { return }
         let base = number * (width + 2)
         var sum: Int32 = 0
-        mask.cover(row, Int(first)..<Int(last) + 1) { column in
-            sum &+= differences[base + column]
-            return Self.coverage(sum, rule)
+        let covered = Int(first)..<Int(last) + 1
+        mask.begin(row, covered)
+        let cellWidth = 1 << Int(Self.cellShift)
+        for cell in Int(first) / cellWidth...Int(last) / cellWidth {
+            let part = (cell * cellWidth..<(cell + 1) * cellWidth).clamped(to: covered)
+            guard cells[number * cellCount + cell] else {
+                mask.cover(row, part, all: Self.coverage(sum, rule))
+                continue
+            }
+            cells[number * cellCount + cell] = false
+            for column in part {
+                sum &+= differences[base + column]
+                differences[base + column] = 0
+                mask.set(row, column, Self.coverage(sum, rule))
+            }
         }
-        for column in Int(first)...Int(last) { differences[base + column] = 0 }
     }
 
     private static func coverage(_ sum: Int32, _ rule: Canvas.FillRule) -> UInt8 {

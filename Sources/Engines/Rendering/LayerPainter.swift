@@ -119,7 +119,9 @@ struct LayerPainter {
 private struct DotGrid {
     private let columns: Int
     private let rows: Int
-    private var taken: [Bool] = []
+    /// A bit for each, 64 to a word.
+    private var taken: [UInt64] = []
+    private var isUsed = false
 
     init(width: Int, height: Int) {
         (columns, rows) = (2 * width, 2 * height)
@@ -129,14 +131,18 @@ private struct DotGrid {
     mutating func take(_ pixel: Coordinate) -> Bool {
         let (column, row) = (Int((2 * pixel.x).rounded(.down)), Int((2 * pixel.y).rounded(.down)))
         guard 0..<columns ~= column, 0..<rows ~= row else { return true }
-        if taken.isEmpty { taken = [Bool](repeating: false, count: columns * rows) }
-        if taken[row * columns + column] { return false }
-        taken[row * columns + column] = true
+        if taken.isEmpty { taken = [UInt64](repeating: 0, count: columns * rows / 64 + 1) }
+        isUsed = true
+        let (word, bit) = (row * columns + column).quotientAndRemainder(dividingBy: 64)
+        if taken[word] >> UInt64(bit) & 1 == 1 { return false }
+        taken[word] |= 1 << UInt64(bit)
         return true
     }
 
     mutating func clear() {
-        for index in taken.indices where taken[index] { taken[index] = false }
+        guard isUsed else { return }
+        isUsed = false
+        for index in taken.indices { taken[index] = 0 }
     }
 }
 

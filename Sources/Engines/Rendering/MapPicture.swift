@@ -72,16 +72,52 @@ public enum MapPicture {
         let (width, height) = (canvas.width / division, canvas.height / division)
         var pieces: [[UInt8]] = []
         var left = ExportRequest.byteBound
+        /// Pieces of one colour, which are many beside the coasts.
+        var uniform: [UInt32: [UInt8]] = [:]
         for number in 0..<division * division {
-            let piece = try Failure.drawing { () throws(CairoError) in
-                try Canvas(width: width, height: height, format, request.isTransparent)
+            let (x, y) = (number % division * width, number / division * height)
+            let part = (columns: x..<x + width, rows: y..<y + height)
+            let bytes: [UInt8]
+            if format == .png {
+                let pixel = try Failure.drawing { () throws(CairoError) in
+                    try canvas.uniformPixel(columns: part.columns, rows: part.rows)
+                }
+                if let pixel, let known = uniform[pixel] {
+                    bytes = known
+                } else {
+                    bytes = try png(canvas, part, atMost: left)
+                    if let pixel { uniform[pixel] = bytes }
+                }
+            } else {
+                let piece = try Failure.drawing { () throws(CairoError) in
+                    try Canvas(width: width, height: height, format, request.isTransparent)
+                }
+                piece.paint(canvas, x: -x, y: -y)
+                bytes = try encode(piece, format, request.quality, atMost: left)
             }
-            piece.paint(canvas, x: -(number % division) * width, y: -(number / division) * height)
-            let bytes = try encode(piece, format, request.quality, atMost: left)
             left -= bytes.count
+            guard left >= 0 else { throw tooLarge() }
             pieces.append(bytes)
         }
         return pieces
+    }
+
+    private static func png(
+        _ canvas: Canvas, _ part: (columns: Range<Int>, rows: Range<Int>)?,
+        atMost byteLimit: Int
+    ) throws(Failure) -> [UInt8] {
+        let bytes = try Failure.drawing { () throws(CairoError) in
+            try canvas.png(atMost: byteLimit, of: part)
+        }
+        guard let bytes else { throw tooLarge() }
+        return bytes
+    }
+
+    private static func tooLarge() -> Failure {
+        Failure(
+            .tooLarge,
+            "the picture would have more than \(ExportRequest.byteBound) bytes: ask for a smaller "
+                + "size, or for format=jpg")
     }
 
     private static func draw(
@@ -137,26 +173,15 @@ public enum MapPicture {
     private static func encode(
         _ canvas: Canvas, _ format: PictureFormat, _ quality: Int?, atMost byteLimit: Int
     ) throws(Failure) -> [UInt8] {
-        let bytes: [UInt8]?
         switch format {
-        case .png:
-            bytes = try Failure.drawing { () throws(CairoError) in
-                try canvas.png(atMost: byteLimit)
-            }
+        case .png: return try png(canvas, nil, atMost: byteLimit)
         case .jpg:
             let pixels = try Failure.drawing { () throws(CairoError) in try canvas.rgb() }
             let jpeg = try jpeg(
                 pixels, canvas, min(max(quality ?? ExportRequest.standardQuality, 1), 100))
-            bytes = jpeg.count > byteLimit ? nil : jpeg
+            guard jpeg.count <= byteLimit else { throw tooLarge() }
+            return jpeg
         }
-        guard let bytes else {
-            throw Failure(
-                .tooLarge,
-                "the picture would have more than \(ExportRequest.byteBound) bytes: ask for a "
-                    + "smaller "
-                    + "size, or for format=jpg")
-        }
-        return bytes
     }
 
     private static func jpeg(

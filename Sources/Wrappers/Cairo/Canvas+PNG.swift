@@ -7,28 +7,37 @@ extension Canvas {
     /// zlib's level: maps are flat colours, of which slower levels make no smaller files.
     private static let level: Int32 = 2
 
-    /// The picture as PNG, of 8 bits a channel, with alpha where anything is translucent; nil when
-    /// it would have more than `byteLimit` bytes.
+    /// The picture, or a part of it, as PNG, of 8 bits a channel, with alpha where anything is
+    /// translucent; nil when it would have more than `byteLimit` bytes.
     ///
     /// Rows are not filtered: filters are for photographs, and make pictures of flat colours
     /// larger. Cairo's own writer takes three to five times as long and makes files half as large
     /// again (decision 0219). Layout: https://www.w3.org/TR/png-2/. Throws ``CairoError``.
-    public func png(atMost byteLimit: Int) throws(CairoError) -> [UInt8]? {
+    ///
+    /// - Parameter part: Columns and rows of the canvas, at least one of each; nil for all.
+    public func png(
+        atMost byteLimit: Int, of part: (columns: Range<Int>, rows: Range<Int>)? = nil
+    ) throws(CairoError) -> [UInt8]? {
+        let columns = (part?.columns ?? 0..<width).clamped(to: 0..<width)
+        let rows = (part?.rows ?? 0..<height).clamped(to: 0..<height)
+        guard !columns.isEmpty, !rows.isEmpty else {
+            throw CairoError(operation: "write PNG", message: "the part has no pixels")
+        }
         var isOpaque = true
         if hasAlpha {
-            try forEachRow { row in
-                isOpaque = isOpaque && row.indices.allSatisfy { row[$0] >> 24 == 255 }
+            try forEachRow(rows) { row in
+                isOpaque = isOpaque && columns.allSatisfy { row[$0] >> 24 == 255 }
             }
         }
         guard let stream = Deflation(level: Self.level) else {
             throw CairoError(operation: "write PNG", message: "no memory")
         }
         var file: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
-        var header = UInt32(width).bigEndianBytes + UInt32(height).bigEndianBytes
+        var header = UInt32(columns.count).bigEndianBytes + UInt32(rows.count).bigEndianBytes
         header += [8, isOpaque ? 2 : 6, 0, 0, 0]
         file.appendChunk("IHDR", header)
 
-        var line = [UInt8](repeating: 0, count: 1 + width * (isOpaque ? 3 : 4))
+        var line = [UInt8](repeating: 0, count: 1 + columns.count * (isOpaque ? 3 : 4))
         var isFull = false
         var isBroken = false
         func put(_ line: [UInt8], isLast: Bool = false) {
@@ -39,9 +48,12 @@ extension Canvas {
                 if !isFull { file.appendChunk("IDAT", part) }
             }
         }
-        try forEachRow { row in
+        try forEachRow(rows) { row in
             var index = 1
-            for column in row.indices {
+            // Most pixels are like the one before.
+            var last: UInt32 = 0
+            var plain: (UInt8, UInt8, UInt8, UInt8) = (0, 0, 0, 0)
+            for column in columns {
                 let pixel = row[column]
                 if isOpaque {
                     line[index] = UInt8(truncatingIfNeeded: pixel >> 16)
@@ -49,7 +61,7 @@ extension Canvas {
                     line[index + 2] = UInt8(truncatingIfNeeded: pixel)
                     index += 3
                 } else {
-                    let plain = Self.unmultiplied(pixel)
+                    if pixel != last { (last, plain) = (pixel, Self.unmultiplied(pixel)) }
                     line[index] = plain.0
                     line[index + 1] = plain.1
                     line[index + 2] = plain.2
@@ -64,6 +76,25 @@ extension Canvas {
         guard !isBroken else { throw CairoError(operation: "write PNG", message: "zlib failed") }
         file.appendChunk("IEND", [])
         return file
+    }
+
+    /// The one colour of all pixels of a part, as in memory; nil where there are several, and for a
+    /// canvas without alpha.
+    ///
+    /// Two parts of the same size and colour are the same picture. Throws ``CairoError``.
+    public func uniformPixel(
+        columns: Range<Int>, rows: Range<Int>
+    ) throws(CairoError) -> UInt32? {
+        let (columns, rows) = (columns.clamped(to: 0..<width), rows.clamped(to: 0..<height))
+        var pixel: UInt32?
+        var isUniform = hasAlpha
+        try forEachRow(rows) { row in
+            guard isUniform, let first = columns.first else { return }
+            let wanted = pixel ?? row[first]
+            pixel = wanted
+            isUniform = columns.allSatisfy { row[$0] == wanted }
+        }
+        return isUniform ? pixel : nil
     }
 }
 

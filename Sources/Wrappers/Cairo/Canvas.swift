@@ -124,8 +124,17 @@ public final class Canvas {
             let pixels = unsafe UnsafeMutableBufferPointer(
                 start: start.assumingMemoryBound(to: UInt32.self), count: width)
             mask.withCoverages(of: row) { coverages in
-                for column in columns where coverages[column] > 0 {
-                    unsafe pixels[column] = ink.laid(over: pixels[column], coverages[column])
+                var column = columns.lowerBound
+                while column < columns.upperBound {
+                    // Inside and outside of areas, coverages are the same for many pixels.
+                    let end = coverages.runEnd(from: column, to: columns.upperBound)
+                    let coverage = coverages[column]
+                    if coverage > 0 {
+                        for each in column..<end {
+                            unsafe pixels[each] = ink.laid(over: pixels[each], coverage)
+                        }
+                    }
+                    column = end
                 }
             }
         }
@@ -264,16 +273,18 @@ public final class Canvas {
     /// Whether pixels have an alpha channel.
     var hasAlpha: Bool { unsafe cairo_image_surface_get_format(surface) == CAIRO_FORMAT_ARGB32 }
 
-    /// The rows from the top, pixels as `0xAARRGGBB`, colours premultiplied; alpha is undefined for
-    /// a canvas without.
-    func forEachRow(_ body: (Span<UInt32>) -> Void) throws(CairoError) {
+    /// The rows from the top, or some of them, pixels as `0xAARRGGBB`, colours premultiplied; alpha
+    /// is undefined for a canvas without.
+    func forEachRow(
+        _ rows: Range<Int>? = nil, _ body: (Span<UInt32>) -> Void
+    ) throws(CairoError) {
         try check()
         unsafe cairo_surface_flush(surface)
         guard let data = unsafe cairo_image_surface_get_data(surface) else {
             throw CairoError(operation: "read pixels", message: "the surface has none")
         }
         let stride = Int(unsafe cairo_image_surface_get_stride(surface))
-        for row in 0..<height {
+        for row in (rows ?? 0..<height).clamped(to: 0..<height) {
             // Cairo keeps rows at whole pixels.
             let start = unsafe UnsafeRawPointer(data + row * stride)
             let pixels = unsafe UnsafeBufferPointer(

@@ -25,12 +25,22 @@ public struct CoverageMask {
         if coverages.count < count { coverages = [UInt8](repeating: 0, count: count) }
     }
 
-    /// States the coverage of a row's columns: `value` is called for each, in order.
-    public mutating func cover(_ row: Int, _ covered: Range<Int>, _ value: (Int) -> UInt8) {
-        let covered = covered.clamped(to: 0..<width)
-        columns[row - rows.lowerBound] = covered
+    /// States in which columns a row is covered; the coverage of each of them has to follow.
+    public mutating func begin(_ row: Int, _ covered: Range<Int>) {
+        columns[row - rows.lowerBound] = covered.clamped(to: 0..<width)
+    }
+
+    /// States the coverage of one pixel; columns beyond the picture are left out.
+    @inline(__always)
+    public mutating func set(_ row: Int, _ column: Int, _ value: UInt8) {
+        guard column < width else { return }
+        coverages[(row - rows.lowerBound) * width + column] = value
+    }
+
+    /// States one coverage of some of a row's columns.
+    public mutating func cover(_ row: Int, _ part: Range<Int>, all value: UInt8) {
         let base = (row - rows.lowerBound) * width
-        for column in covered { coverages[base + column] = value(column) }
+        for column in part.clamped(to: 0..<width) { coverages[base + column] = value }
     }
 
     /// The columns of a row that may be covered.
@@ -89,5 +99,24 @@ struct Ink {
     private static func scaled(_ channels: UInt32, _ share: UInt32) -> UInt32 {
         let product = channels &* share &+ 0x80_0080
         return (product &+ (product >> 8 & 0xFF_00FF)) >> 8 & 0xFF_00FF
+    }
+}
+
+extension Span<UInt8> {
+    /// The end of the bytes from `start` on that are all the same, `end` at most.
+    func runEnd(from start: Int, to end: Int) -> Int {
+        let value = self[start]
+        let pattern = UInt64(value) &* 0x0101_0101_0101_0101
+        let end = Swift.min(end, count)
+        var index = start + 1
+        unsafe withUnsafeBytes { bytes in
+            while index + 8 <= end,
+                unsafe bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self) == pattern
+            {
+                index += 8
+            }
+        }
+        while index < end, self[index] == value { index += 1 }
+        return index
     }
 }
