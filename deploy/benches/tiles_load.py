@@ -7,12 +7,15 @@ PostGIS, two workers beside one. Prints JSON Lines; processor times are of whole
 import argparse
 import glob
 import json
+import multiprocessing
 import os
 import resource
+import socket
 import sqlite3
 import statistics
 import subprocess
 import sys
+import threading
 import time
 import urllib.request
 
@@ -63,7 +66,17 @@ os._exit(0)
 """
 
 
+FAILED = []
+
+
 def say(**line):
+    """A line; with `asked`, the least or most of its figure by name, it says too whether it `passes`."""
+    if "asked" in line:
+        line["passes"] = all(
+            figure in line and (line[figure] >= bound if kind == "atLeast" else line[figure] <= bound)
+            for kind, bounds in line["asked"].items() for figure, bound in bounds.items())
+        if not line["passes"]:
+            FAILED.append(line["case"])
     print(json.dumps(line), flush=True)
 
 
@@ -142,53 +155,122 @@ def load():
     return round(os.getloadavg()[0], 1)
 
 
-def live(options):
-    """Vector tiles over HTTP, the first time and the next ones, beside PostGIS."""
-    root = f"http://127.0.0.1:{options.port}/arcgis/rest/services/Earth/VectorTileServer/tile"
-    places = [(level, row, column) for level in (2, 4, 6) for row in range(2 ** level) for column in range(2 ** level)]
-    places = [place for place in places[:: 1 + len(places) // 400]]
+class Client:
+    """One connection that is kept, with nothing between a request and the socket."""
 
-    def ask(place):
+    def __init__(self, port):
+        self.socket = socket.create_connection(("127.0.0.1", port))
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+    def ask(self, path):
+        """The body, and the milliseconds until it was there."""
+        request = f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode()
         began = time.perf_counter()
-        with urllib.request.urlopen(f"{root}/{place[0]}/{place[1]}/{place[2]}.pbf") as answer:
-            size = len(answer.read())
-        return (time.perf_counter() - began) * 1000, size
+        self.socket.sendall(request)
+        data = self.socket.recv(1 << 20)
+        while (end := data.find(b"\r\n\r\n")) < 0:
+            data += self.socket.recv(1 << 20)
+        length = data[:end].lower().partition(b"content-length:")[2].partition(b"\r\n")[0]
+        missing = int(length or 0) - (len(data) - end - 4)
+        parts = [data[end + 4:]]
+        while missing > 0:
+            parts.append(self.socket.recv(1 << 20))
+            if not parts[-1]:
+                sys.exit(f"tiles: the answer to {path} broke off")
+            missing -= len(parts[-1])
+        spent = (time.perf_counter() - began) * 1000
+        if not data.startswith((b"HTTP/1.1 200", b"HTTP/1.1 204")):
+            sys.exit(f"tiles: {path}: {data[:80]!r}")
+        return b"".join(parts), spent
 
-    first = {place: ask(place) for place in places}
-    places = [place for place in places if first[place][1]]
-    warm = [ask(place)[0] for place in places]
-    line = {"tiles": len(places), "firstMilliseconds": round(statistics.median(first[place][0] for place in places), 2),
-            "warmMilliseconds": round(statistics.median(warm), 2)}
-    if options.postgis:
-        import psycopg2
-        connection = psycopg2.connect(options.postgis)
+
+def thin(listener, database, statement):
+    """PostGIS behind the thinnest HTTP: `/level/row/column` is a tile, by one statement made once."""
+    import psycopg2
+
+    def serve(client):
+        client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        connection = psycopg2.connect(database)
         connection.autocommit = True
         cursor = connection.cursor()
-        parts = []
-        for name in options.layers:
-            cursor.execute("SELECT column_name FROM information_schema.columns WHERE table_name = %s "
-                           "AND column_name NOT IN ('geom')", (name,))
-            columns = ", ".join(f'"{column}"' for (column,) in cursor.fetchall())
-            parts.append(
-                f"(SELECT ST_AsMVT(part, '{name}', 4096, 'place', 'row') FROM (SELECT {columns}, "
-                f"ST_AsMVTGeom(geom, box, 4096, 64) AS place FROM \"{name}\" WHERE geom && "
-                "ST_Expand(box, (ST_XMax(box) - ST_XMin(box)) * 64 / 4096)) AS part WHERE place IS NOT NULL)")
-        query = ("PREPARE tile (int, int, int) AS SELECT " + " || ".join(f"coalesce({part}, '')" for part in parts)
-                 + " FROM (SELECT ST_TileEnvelope($1, $2, $3) AS box) AS place")
-        cursor.execute(query)
+        cursor.execute(statement)
+        data = b""
+        with client, connection:
+            while True:
+                end = data.find(b"\r\n\r\n")
+                if end < 0:
+                    more = client.recv(65536)
+                    if not more:
+                        return
+                    data += more
+                    continue
+                level, row, column = data[:end].split(b" ", 2)[1].decode().strip("/").split("/")
+                data = data[end + 4:]
+                cursor.execute("EXECUTE tile (%s, %s, %s)", (level, column, row))
+                body = cursor.fetchone()[0]
+                client.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: application/vnd.mapbox-vector-tile\r\n"
+                               b"Content-Length: %d\r\n\r\n" % len(body) + bytes(body))
 
-        def tile(place):
-            began = time.perf_counter()
-            cursor.execute("EXECUTE tile (%s, %s, %s)", (place[0], place[2], place[1]))
-            cursor.fetchone()
-            return (time.perf_counter() - began) * 1000
+    while True:
+        client, _ = listener.accept()
+        threading.Thread(target=serve, args=(client,), daemon=True).start()
 
+
+def statement(options):
+    """The prepared statement of a tile of all layers."""
+    import psycopg2
+    connection = psycopg2.connect(options.postgis)
+    cursor = connection.cursor()
+    parts = []
+    for name in options.layers:
+        cursor.execute("SELECT column_name FROM information_schema.columns WHERE table_name = %s "
+                       "AND column_name NOT IN ('geom')", (name,))
+        columns = ", ".join(f'"{column}"' for (column,) in cursor.fetchall())
+        parts.append(
+            f"(SELECT ST_AsMVT(part, '{name}', 4096, 'place', 'row') FROM (SELECT {columns}, "
+            f"ST_AsMVTGeom(geom, box, 4096, 64) AS place FROM \"{name}\" WHERE geom && "
+            "ST_Expand(box, (ST_XMax(box) - ST_XMin(box)) * 64 / 4096)) AS part WHERE place IS NOT NULL)")
+    connection.close()
+    return ("PREPARE tile (int, int, int) AS SELECT " + " || ".join(f"coalesce({part}, '')" for part in parts)
+            + " FROM (SELECT ST_TileEnvelope($1, $2, $3) AS box) AS place")
+
+
+def live(options):
+    """Vector tiles over HTTP, the first time and the next ones, beside PostGIS, in turns."""
+    root = "/arcgis/rest/services/Earth/VectorTileServer/tile"
+    places = [(level, row, column) for level in (2, 4, 6) for row in range(2 ** level) for column in range(2 ** level)]
+    places = [place for place in places[:: 1 + len(places) // 400]]
+    paths = {place: f"{root}/{place[0]}/{place[1]}/{place[2]}.pbf" for place in places}
+    ours = Client(options.port)
+    first = {place: ours.ask(paths[place]) for place in places}
+    places = [place for place in places if first[place][0]]
+    theirs, server = None, None
+    if options.postgis:
+        listener = socket.create_server(("127.0.0.1", 0), backlog=64)
+        server = multiprocessing.Process(
+            target=thin, args=(listener, options.postgis, statement(options)), daemon=True)
+        server.start()
+        theirs = Client(listener.getsockname()[1])
+    spent = {"warm": [], "postgis": []}
+    # The first round of the peer warms it.
+    for turn in range(4):
         for place in places:
-            tile(place)
-        line["postgisMilliseconds"] = round(statistics.median(tile(place) for place in places), 2)
-        line["ratios"] = {name: round(line["postgisMilliseconds"] / line[name + "Milliseconds"], 2)
-                          for name in ("first", "warm")}
-        connection.close()
+            body, time_spent = ours.ask(paths[place])
+            if body != first[place][0]:
+                sys.exit(f"tiles: {paths[place]} is another tile the second time")
+            spent["warm"].append(time_spent)
+        if theirs:
+            answers = [theirs.ask("/%d/%d/%d" % place)[1] for place in places]
+            if turn:
+                spent["postgis"] += answers
+    line = {"tiles": len(places), "madeMilliseconds": round(statistics.median(first[place][1] for place in places), 3),
+            "warmMilliseconds": round(statistics.median(spent["warm"]), 3)}
+    if theirs:
+        postgis = statistics.median(spent["postgis"])
+        line |= {"postgisMilliseconds": round(postgis, 3),
+                 "madeRatio": round(postgis / line["madeMilliseconds"], 2),
+                 "ratio": round(postgis / line["warmMilliseconds"], 2), "asked": {"atLeast": {"ratio": 5}}}
+        server.terminate()
     say(case="live", load=load(), **line)
 
 
@@ -216,7 +298,11 @@ def main():
         other = rows(path)
         line |= {"tippecanoeTiles": len(other), "common": len(ours & other), "tippecanoeSeconds": round(theirs, 2),
                  "tippecanoeMillisecondsPerTile": round(theirs / len(other) * 1000, 3),
-                 "ratio": round(theirs / len(other) / (cpu / len(ours)), 2)}
+                 "ratio": round(theirs / len(other) / (cpu / len(ours)), 2),
+                 "otherAddresses": len(ours ^ other),
+                 "asked": {"atLeast": {"ratio": 1}, "atMost": {"otherAddresses": 0}}}
+        for place in sorted(ours ^ other)[:5]:
+            print(f"tile {place} is {'ours' if place in ours else 'of tippecanoe'} alone", file=sys.stderr)
     say(case="vector", load=load(), **line)
 
     numbers = {layer["name"]: layer["id"] for layer in json.load(urllib.request.urlopen(
@@ -233,7 +319,7 @@ def main():
             capture_output=True, text=True, env=dict(os.environ, QT_QPA_PLATFORM="offscreen", HOME=options.work)).stdout
         drawn, theirs = said.split()[:2]
         line |= {"qgisSeconds": round(float(theirs), 2), "qgisPerSecond": round(int(drawn) / float(theirs), 1),
-                 "ratio": round(count / cpu / (int(drawn) / float(theirs)), 2)}
+                 "ratio": round(count / cpu / (int(drawn) / float(theirs)), 2), "asked": {"atLeast": {"ratio": 4}}}
     say(case="raster", load=load(), **line)
 
     memory = {}
@@ -241,15 +327,17 @@ def main():
         with open(f"/proc/{pid}/status") as file:
             text = file.read()
         memory[command.split("--pool ")[1].split(" ")[0]] = int(text.split("VmHWM:")[1].split()[0])
-    say(case="memory", mostKilobytes=memory)
+    say(case="memory", mostKilobytes=memory, most=max(memory.values()), asked={"atMost": {"most": 300 << 10}})
 
     site.down()
     site.up(2)
     site.export("ExportVectorTiles", map="Earth", levels="0", format="mbtiles")
     _, two, _ = site.export("ExportVectorTiles", map="Earth", levels=f"0-{options.vector_level}", format="mbtiles")
-    say(case="workers", load=load(), oneSeconds=round(one, 2), twoSeconds=round(two, 2), ratio=round(one / two, 2))
+    say(case="workers", load=load(), oneSeconds=round(one, 2), twoSeconds=round(two, 2), ratio=round(one / two, 2),
+        asked={"atLeast": {"ratio": 1.7}})
     live(options)
     site.down()
+    sys.exit(1 if FAILED else 0)
 
 
 if __name__ == "__main__":
