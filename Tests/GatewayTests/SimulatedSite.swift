@@ -66,7 +66,7 @@ final class SimulatedSite: GatewayBackend {
         /// Failures in pictures, and whether they have layers on other servers.
         var missing: [LayerFailure]?
         var hasRemote: Bool?
-        /// Whether identify requests are answered in line.
+        /// Whether identify requests are answered in line, and the map is known without waiting.
         var hasAnswersAtHand = false
         /// Numbers of identify requests answered in line, and sent to workers.
         var identifyCounts = (atOnce: 0, asked: 0)
@@ -111,6 +111,17 @@ final class SimulatedSite: GatewayBackend {
             inner.lastAt = past?.moment
             if let past { inner.pasts.append(past) }
             return inner.map.name == name ? inner.map : nil
+        }
+    }
+
+    func mapAtHand(
+        named name: MapName, minSequence: Int64?
+    ) throws(Failure) -> MapDescription? {
+        inner.withLock { inner in
+            guard inner.hasAnswersAtHand, inner.map.name == name,
+                inner.map.sequence >= minSequence ?? 0
+            else { return nil }
+            return inner.map
         }
     }
 

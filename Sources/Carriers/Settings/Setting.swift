@@ -153,6 +153,10 @@ extension Setting {
         "CAIRN_GATEWAY_CLICK_LIMIT", "--click-limit", .whole(1...100_000),
         expected: "1 to 100000 microseconds", standard: "500",
         "How many microseconds answering an identify here may take.")
+    /// How much memory kept tiles may take.
+    public static let tileMegabytes = Setting(
+        "CAIRN_GATEWAY_TILE_MEGABYTES", "--tile-megabytes", .whole(0...1_048_576), standard: "64",
+        "How many MiB of finished tiles are kept in memory; 0 for none.")
     /// The certificate chain.
     public static let tlsCertificate = Setting(
         "CAIRN_GATEWAY_TLS_CERTIFICATE", "--tls-certificate", .text,
@@ -236,7 +240,7 @@ extension Setting {
 
     /// Those that the gateway reads beside the common ones.
     public static let gateway = [
-        host, port, identifyAtOnce, clickLimit, record, tlsCertificate, tlsKey,
+        host, port, identifyAtOnce, clickLimit, tileMegabytes, record, tlsCertificate, tlsKey,
         allowAnonymousNetwork, allowPlainTokens, connections, connectionsPerAddress, rateLimit,
         corsOrigins, trustedProxies, publicURL, hostNames, transportSecurity, requestLog,
         audit, auditDays, auditGigabytes, auditMask,

@@ -14,6 +14,7 @@ struct GatewayOptions: ParsableArguments {
     @Flag(inversion: .prefixedNo, help: ArgumentHelp(Setting.identifyAtOnce.help))
     var identifyAtOnce: Bool?
     @Option(help: ArgumentHelp(Setting.clickLimit.help)) var clickLimit: String?
+    @Option(help: ArgumentHelp(Setting.tileMegabytes.help)) var tileMegabytes: String?
     @Option(help: ArgumentHelp(Setting.record.help)) var record: String?
     @Option(help: ArgumentHelp(Setting.tlsCertificate.help)) var tlsCertificate: String?
     @Option(help: ArgumentHelp(Setting.tlsKey.help)) var tlsKey: String?
@@ -45,8 +46,9 @@ struct GatewayOptions: ParsableArguments {
         }
         return [
             .host: host, .port: port, .identifyAtOnce: identifyAtOnce.map { "\($0)" },
-            .clickLimit: clickLimit, .record: record, .tlsCertificate: tlsCertificate,
-            .tlsKey: tlsKey, .allowAnonymousNetwork: allowAnonymousNetwork ? "true" : nil,
+            .clickLimit: clickLimit, .tileMegabytes: tileMegabytes, .record: record,
+            .tlsCertificate: tlsCertificate, .tlsKey: tlsKey,
+            .allowAnonymousNetwork: allowAnonymousNetwork ? "true" : nil,
             .allowPlainTokens: allowPlainTokens ? "true" : nil, .connections: connections,
             .connectionsPerAddress: connectionsPerAddress, .rateLimit: rateLimit,
             .corsOrigins: list(corsOrigins), .trustedProxies: list(trustedProxies),
@@ -67,6 +69,7 @@ extension GatewayServer.Configuration {
         if let certificate = settings[.tlsCertificate], let key = settings[.tlsKey] {
             tls = TLSFiles(certificate: certificate, key: key)
         }
+        tileByteLimit = settings.whole(.tileMegabytes).map { $0 << 20 } ?? tileByteLimit
         connectionLimit = settings.whole(.connections) ?? connectionLimit
         connectionLimitPerAddress =
             settings.whole(.connectionsPerAddress) ?? (isOnLoopback ? nil : 64)

@@ -22,8 +22,7 @@ struct FastIdentifyResponse {
             "\r\naccess-control-allow-methods: \(CrossOrigin.methods)\r\n"
             + "access-control-allow-headers: \(CrossOrigin.headers)\r\n"
             + "access-control-expose-headers: \(CrossOrigin.exposedHeaders)\r\n"
-            + (crossOrigin.varies ? "vary: Origin\r\n" : "")
-            + "cache-control: no-store\r\nserver: Cairn\r\n"
+            + "server: Cairn\r\n"
     }
 
     private var dateSecond: Int64 = -1
@@ -39,8 +38,7 @@ struct FastIdentifyResponse {
             date = Self.date(seconds)
         }
         var buffer = allocator.buffer(capacity: response.body.count + 512)
-        buffer.writeStaticString(
-            response.status == 429 ? "HTTP/1.1 429 Too Many Requests" : "HTTP/1.1 200 OK")
+        buffer.writeString(Self.statusLine(response.status))
         buffer.writeStaticString("\r\ncontent-type: ")
         buffer.writeString(response.contentType)
         if let origin = crossOrigin.answer(to: origin) {
@@ -51,17 +49,40 @@ struct FastIdentifyResponse {
         buffer.writeStaticString("date: ")
         buffer.writeString(date)
         buffer.writeString(isSecure ? safety.secure : safety.plain)
-        for (name, value) in response.headers { buffer.writeString("\r\n\(name): \(value)") }
+        buffer.writeStaticString("\r\ncache-control: ")
+        buffer.writeString(response.cacheControl)
+        if crossOrigin.varies, response.headers["Vary"] == nil {
+            buffer.writeStaticString("\r\nvary: Origin")
+        }
+        for (name, value) in response.headers where name != "Cache-Control" {
+            buffer.writeString("\r\n\(name): \(value)")
+        }
         if let sequence = response.sequence {
             buffer.writeStaticString("\r\nx-cairn-sequence: ")
             buffer.writeString(String(sequence))
         }
         if response.isStale { buffer.writeStaticString("\r\nx-cairn-stale: true") }
-        buffer.writeStaticString("\r\ncontent-length: ")
-        buffer.writeString(String(response.body.count))
+        // Answers of these have no body and do not state a length (RFC 9110, 8.6).
+        if response.status != 204 && response.status != 304 {
+            buffer.writeStaticString("\r\ncontent-length: ")
+            buffer.writeString(String(response.body.count))
+        }
         buffer.writeStaticString("\r\n\r\n")
         buffer.writeBytes(response.body)
         return buffer
+    }
+
+    /// The status line of each status that is answered without the library.
+    private static func statusLine(_ status: Int) -> String {
+        switch status {
+        case 204: "HTTP/1.1 204 No Content"
+        case 304: "HTTP/1.1 304 Not Modified"
+        case 401: "HTTP/1.1 401 Unauthorized"
+        case 403: "HTTP/1.1 403 Forbidden"
+        case 429: "HTTP/1.1 429 Too Many Requests"
+        case 200: "HTTP/1.1 200 OK"
+        default: "HTTP/1.1 \(status) "
+        }
     }
 
     private static let days = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]

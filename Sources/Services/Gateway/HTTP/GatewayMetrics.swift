@@ -48,6 +48,8 @@ final class GatewayMetrics: Sendable {
         let stale: Meter
         let identifies: (gateway: CountedTotal, worker: CountedTotal)
         let queries: (gateway: CountedTotal, worker: CountedTotal)
+        let tiles: (gateway: CountedTotal, worker: CountedTotal)
+        let tileBytes: Meter
         let residentBytes: Meter
     }
 
@@ -92,6 +94,11 @@ final class GatewayMetrics: Sendable {
             identifies: byAnswerer(
                 "cairn_gateway_identify_total", "Identify requests, by the part that answered."),
             queries: byAnswerer("cairn_gateway_query_total", "Queries, by the part that answered."),
+            tiles: byAnswerer(
+                "cairn_gateway_tile_total",
+                "Requests for tiles, by the part that had or made them."),
+            tileBytes: registry.meter(
+                "cairn_gateway_tile_bytes", "Memory of the tiles that are kept."),
             residentBytes: registry.meter(
                 "cairn_gateway_resident_bytes", "Memory that the process holds."))
     }
@@ -110,7 +117,7 @@ final class GatewayMetrics: Sendable {
     /// Sets what the server and the site know.
     func show(
         connections: Int, followers: Int, droppedLines: Int, lostAudit: Int,
-        health: GatewayHealth
+        tiles: TileCache.Figures, health: GatewayHealth
     ) {
         shown.inFlight.set(inFlight.load(ordering: .relaxed))
         shown.connections.set(connections)
@@ -123,6 +130,9 @@ final class GatewayMetrics: Sendable {
         shown.identifies.worker.set(health.sentToWorkersCount)
         shown.queries.gateway.set(health.queriesAtOnceCount)
         shown.queries.worker.set(health.queriesSentCount)
+        shown.tiles.gateway.set(tiles.keptCount)
+        shown.tiles.worker.set(tiles.madeCount)
+        shown.tileBytes.set(tiles.byteCount)
         shown.residentBytes.set(ProcessLimits.residentByteCount())
         showRequests()
     }

@@ -34,6 +34,8 @@ package final class GatewayServer: Sendable {
         package var connectionLimitPerAddress: Int?
         /// Time limit for a request's head, and for each further part of its body.
         package var arrivalTimeout = Duration.seconds(15)
+        /// Most bytes of tiles that are kept in memory; 0 keeps none.
+        package var tileByteLimit = TileCache.byteBound
         /// Maximum requests per second of a user or address; nil for no limit.
         package var requestsPerSecond: Int?
         /// Origins whose pages may read the answers; empty for all.
@@ -102,6 +104,7 @@ package final class GatewayServer: Sendable {
         service.safety.transportSeconds = configuration.transportSecuritySeconds
         service.rateLimit = configuration.requestsPerSecond.map { RateLimit(perSecond: $0) }
         service.watch.metrics = GatewayMetrics(metrics)
+        service.tiles = TileCache(byteBound: configuration.tileByteLimit)
         service.neighbourMetrics = neighbours
         service.watch.audit = audit
         service.auditFiles = auditFiles
@@ -499,15 +502,10 @@ private struct GatewayResponder: Sendable {
     ) -> HTTPFields {
         var headers = commonHeaders(request, client)
         headers[.contentType] = answer.contentType
-        headers[.cacheControl] = "no-store"
         for (name, value) in answer.headers {
             if let name = HTTPField.Name(name) { headers[name] = value }
         }
-        if answer.user != nil, let kept = headers[.cacheControl], kept != "no-store",
-            !kept.hasPrefix("private")
-        {
-            headers[.cacheControl] = "private, " + kept
-        }
+        headers[.cacheControl] = answer.cacheControl
         return headers
     }
 

@@ -8,10 +8,11 @@ internal import NIOCore
 internal import NIOHTTPTypes
 internal import Synchronization
 
-/// The fast path of identify through a connection: bytes in, bytes out, on the connection's event
-/// loop.
+/// The fast path of identify and of kept tiles through a connection: bytes in, bytes out, on the
+/// connection's event loop.
 ///
-/// It stands in front of the HTTP library. A read that is exactly one `FastIdentifyRequest`, while
+/// It stands in front of the HTTP library. A read that is exactly one `FastIdentifyRequest`, or one
+/// `FastTileRequest` for a tile that is kept, while
 /// nothing else is in progress, is answered here; everything else passes through untouched. After a
 /// read that is not exactly one request (a body, a part of one, several at once) the library keeps
 /// the connection.
@@ -152,31 +153,50 @@ final class IdentifyPath: ChannelDuplexHandler, RemovableChannelHandler {
     private func take(_ buffer: ByteBuffer, _ context: ChannelHandlerContext) {
         let bytes = Array(buffer.readableBytesView)
         if let request = FastIdentifyRequest(bytes), ask(request, context) { return }
+        if let request = FastTileRequest(bytes), answer(request, context) { return }
         state = FastIdentifyRequest.isWholeRequest(bytes) ? .passing : .given
         passOn(buffer, context)
     }
 
-    /// False when the request needs the general path after all.
-    private func ask(_ request: FastIdentifyRequest, _ context: ChannelHandlerContext) -> Bool {
+    /// Takes the caller of a request from its headers; false for a host name that is refused.
+    private func takeCaller(_ headers: FastHeaders) -> Bool {
         // Nearly always unchanged.
-        if host?.name != request.host {
+        if host?.name != headers.host {
             var client = peer
             client.isProxied = isBehindProxy
-            host = (request.host, service.hosts.standing(of: request.host, client))
+            host = (headers.host, service.hosts.standing(of: headers.host, client))
         }
         guard host?.standing != .refused else { return false }
+        if isBehindProxy {
+            client = service.proxies.client(
+                of: peer, forwardedFor: headers.forwardedFor, forwardedProto: headers.forwardedProto
+            )
+        }
+        client.token = headers.authorization.flatMap(RequestClient.bearer)
+        client.referer = headers.referer
+        origin = headers.origin
+        return true
+    }
+
+    /// Answers a request for a tile that is kept; false when it needs the general path.
+    private func answer(_ request: FastTileRequest, _ context: ChannelHandlerContext) -> Bool {
+        guard takeCaller(request.headers) else { return false }
+        let start = service.watch.began()
+        guard let (response, route) = service.keptTile(request, client, by: snapshot()) else {
+            service.watch.metrics.inFlight.subtract(1, ordering: .relaxed)
+            return false
+        }
+        write(response, to: route, from: start, path: Array(request.path), context)
+        return true
+    }
+
+    /// False when the request needs the general path after all.
+    private func ask(_ request: FastIdentifyRequest, _ context: ChannelHandlerContext) -> Bool {
+        guard takeCaller(request.headers) else { return false }
         number += 1
         let question = number
         let path = NIOLoopBound((self, context), eventLoop: context.eventLoop)
         let eventLoop = context.eventLoop
-        if isBehindProxy {
-            client = service.proxies.client(
-                of: peer, forwardedFor: request.forwardedFor, forwardedProto: request.forwardedProto
-            )
-        }
-        client.token = request.authorization.flatMap(RequestClient.bearer)
-        client.referer = request.referer
-        origin = request.origin
         began = (service.watch.began(), request.map)
         let begun = service.begin(request, client, by: snapshot()) { answer in
             eventLoop.execute {
@@ -216,13 +236,21 @@ final class IdentifyPath: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     private func write(_ response: GatewayResponse, _ context: ChannelHandlerContext) {
+        write(
+            response, to: .identify, from: began.start,
+            path: Array("/arcgis/rest/services/\(began.path)/MapServer/identify".utf8), context)
+    }
+
+    private func write(
+        _ response: GatewayResponse, to route: Route, from start: Int64,
+        path: @autoclosure () -> [UInt8], _ context: ChannelHandlerContext
+    ) {
         let seconds = Int64(Date().timeIntervalSince1970)
         let buffer = writer.bytes(
             of: response, to: origin, isSecure: client.isSecure, at: seconds,
             allocator: context.channel.allocator)
         service.watch.ended(
-            began.start, .identify, response, method: "GET", address: client.address,
-            path: Array("/arcgis/rest/services/\(began.path)/MapServer/identify".utf8))
+            start, route, response, method: "GET", address: client.address, path: path())
         context.writeAndFlush(wrapOutboundOut(.byteBuffer(buffer)), promise: nil)
     }
 

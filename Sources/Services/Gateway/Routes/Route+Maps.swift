@@ -155,7 +155,7 @@ extension Route {
             "A square of the map as it is now.", requires: .map(.query), style: .bytes,
             asks: moment,
             formats: [], mediaTypes: ["image/png"],
-            view: .mapValue, handler: GatewayService.tile),
+            view: .mapValue, tile: .pictures, handler: GatewayService.tile),
         Route(
             mapServer + "/tilejson.json", label: "mapTileJSON",
             "The tiles of the map as TileJSON 3.0.0.", requires: .map(.query), style: .bytes,

@@ -59,7 +59,7 @@ extension Route {
             methods: .read, style: .ogcBytes,
             asks: [Known.tileFormat, Known.at, Known.historicMoment, Known.minSequence],
             formats: [], mediaTypes: ["image/png"], view: .ogcValue,
-            handler: GatewayService.ogcTile),
+            tile: .pictures, handler: GatewayService.ogcTile),
         ogc(
             "ogc/vector/tiles", "ogcAllTilesets", "Vector tilesets of maps that can be read",
             requires: .filtered, asks: [Known.ogcFormat, Known.minSequence, Known.token],
@@ -79,7 +79,7 @@ extension Route {
             methods: .read, style: .ogcBytes,
             asks: [Known.vectorTileFormat, Known.at, Known.historicMoment, Known.minSequence],
             formats: [], mediaTypes: [VectorTileService.mediaType], view: .ogcValue,
-            handler: GatewayService.ogcVectorTile),
+            tile: .vectors, handler: GatewayService.ogcVectorTile),
         ogc("ogc/{rest}", unknown, "Nothing", view: .ogcValue, GatewayService.noOGC),
     ]
 

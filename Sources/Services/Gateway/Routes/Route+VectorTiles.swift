@@ -22,7 +22,7 @@ extension Route {
             vectorTileServer + "/tile/{level}/{row}/{column.pbf}", label: "vectorTile",
             "The features of a square of the map, as Mapbox Vector Tile 2.1.",
             requires: .map(.query), style: .bytes, asks: moment, formats: [],
-            mediaTypes: [VectorTileService.mediaType], view: .mapValue,
+            mediaTypes: [VectorTileService.mediaType], view: .mapValue, tile: .vectors,
             handler: GatewayService.vectorTile),
         Route(
             vectorTileServer + "/tilejson.json", label: "vectorTileJSON",

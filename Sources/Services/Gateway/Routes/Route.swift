@@ -71,6 +71,8 @@ struct Route: Sendable {
     let mediaTypes: [String]
     let view: View
     let handler: Handler
+    /// Which tiles its paths name by level, row and column; nil where they name none.
+    let tile: TileFace?
     /// Names that its handler may read, in lower case; nil where it may read any.
     let declaredNames: Set<String>?
     /// Index of its label in the table.
@@ -82,7 +84,7 @@ struct Route: Sendable {
         isChange: Bool = false, methods: Methods = .form, style: Style = .esri,
         asks parameters: [any DescribedParameter] = [], refuses: [String] = [],
         takesOther: Bool = false, formats: [String] = Format.esri, mediaTypes: [String]? = nil,
-        view: View = .value, handler: @escaping Handler
+        view: View = .value, tile: TileFace? = nil, handler: @escaping Handler
     ) {
         self.patterns = patterns.map { RoutePattern($0) }
         self.label = label
@@ -105,6 +107,7 @@ struct Route: Sendable {
             ? nil
             : Set((around + refuses + self.parameters.map(\.name)).map { $0.lowercased() })
         self.view = view
+        self.tile = tile
         self.handler = handler
     }
 

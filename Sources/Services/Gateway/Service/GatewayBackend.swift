@@ -27,6 +27,14 @@ package protocol GatewayBackend: Sendable {
         named name: MapName, past: SeenPast?, minSequence: Int64?
     ) async throws(Failure) -> MapDescription?
 
+    /// The present map without waiting; nil for an unknown name, and where it is not known up to
+    /// `minSequence`, or not to include every write that was answered before.
+    ///
+    /// Called on event loops, which it must not block.
+    func mapAtHand(
+        named name: MapName, minSequence: Int64?
+    ) throws(Failure) -> MapDescription?
+
     /// Sequence number of the last change of each map and each published locator, by its stream.
     func lastChanges() async throws(Failure) -> [StreamName: Int64]
 
@@ -130,6 +138,11 @@ package struct GatewayHealth: Hashable, Sendable {
 }
 
 extension GatewayBackend {
+    /// No map is known without waiting.
+    package func mapAtHand(
+        named name: MapName, minSequence: Int64?
+    ) throws(Failure) -> MapDescription? { nil }
+
     /// None are known.
     package func lastChanges() async throws(Failure) -> [StreamName: Int64] { [:] }
 

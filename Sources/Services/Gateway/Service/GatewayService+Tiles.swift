@@ -60,8 +60,12 @@ extension GatewayService {
                 sequence: block.sequence, isStale: block.isStale,
                 missing: block.missing.shown(parameters))
         }
-        // Clients cache it and revalidate each time: most answers then have no body.
-        return GatewayResponse(
+        return Self.picture(tile, of: block)
+    }
+
+    /// Clients cache it and revalidate each time: most answers then have no body.
+    static func picture(_ tile: TileCache.Tile, of block: TileCache.Block) -> GatewayResponse {
+        GatewayResponse(
             contentType: PictureFormat.png.mediaType, body: tile.bytes,
             headers: ["ETag": tile.entityTag, "Cache-Control": "no-cache"],
             sequence: block.sequence, isStale: block.isStale)

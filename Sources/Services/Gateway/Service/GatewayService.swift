@@ -67,6 +67,13 @@ struct GatewayResponse: Sendable {
     /// The code in the error body; nil for a success.
     var failureCode: Int?
 
+    /// How caches keep it: not at all unless its headers say so, and an answer to a user in caches
+    /// of that user's own alone.
+    var cacheControl: String {
+        guard let kept = headers["Cache-Control"], kept != "no-store" else { return "no-store" }
+        return user != nil && !kept.hasPrefix("private") ? "private, " + kept : kept
+    }
+
     /// An empty object: the answer of a page that is only a form.
     static let empty = GatewayResponse(body: Array("{}".utf8))
 }
@@ -130,7 +137,7 @@ struct GatewayService: Sendable {
     var auditFiles: AuditFiles?
     /// The metrics of the site's other processes; nil where there are none to show.
     var neighbourMetrics: MetricsFolder?
-    let tiles = TileCache()
+    var tiles = TileCache()
     let timeExtents = TimeExtents()
     let shownExtents = ShownExtents()
     /// Install path of Leaflet, with a trailing slash; pages have no interactive map if it is
@@ -450,7 +457,8 @@ struct GatewayService: Sendable {
         watch.metrics.show(
             connections: connections.count, followers: connections.followerCount,
             droppedLines: watch.log?.droppedCount ?? 0,
-            lostAudit: watch.audit?.lostCount ?? 0, health: await backend.health())
+            lostAudit: watch.audit?.lostCount ?? 0, tiles: tiles.figures,
+            health: await backend.health())
     }
 
     /// 200 while the log is reachable, else 503; both with the current sequence number.

@@ -27,6 +27,7 @@ package final class SiteBackend: GatewayBackend {
     private let queriesAtOnceCount = Atomic<Int>(0)
     private let queriesSentCount = Atomic<Int>(0)
     private let mapHead: MapHead
+    private let heldMaps: HeldMaps
     private let networks: NetworkBook
     /// The features of datasets; nil without the site's files.
     private let features: DatasetShelf?
@@ -54,6 +55,7 @@ package final class SiteBackend: GatewayBackend {
         _ recorder: Recorder?, _ mapHead: MapHead, _ features: DatasetShelf?
     ) {
         self.client = client
+        heldMaps = HeldMaps(client)
         networks = NetworkBook(client)
         self.features = features
         self.mapHead = mapHead
@@ -125,8 +127,16 @@ package final class SiteBackend: GatewayBackend {
         named name: MapName, past: SeenPast?, minSequence: Int64?
     ) async throws(Failure) -> MapDescription? {
         let head = past == nil ? headSequence : 0
-        return try await client.map(
-            named: name, past: past, minSequence: max(head, minSequence ?? 0))
+        let least = max(head, minSequence ?? 0)
+        if past == nil, let map = try heldMaps.map(named: name, minSequence: least) { return map }
+        return try await client.map(named: name, past: past, minSequence: least)
+    }
+
+    /// The map in the state that this gateway follows.
+    package func mapAtHand(
+        named name: MapName, minSequence: Int64?
+    ) throws(Failure) -> MapDescription? {
+        try heldMaps.map(named: name, minSequence: max(headSequence, minSequence ?? 0))
     }
 
     /// The positions in the state that this gateway follows.

@@ -120,7 +120,7 @@ extension GatewayService {
         return Self.response(block, contentType, call.request)
     }
 
-    private static func response(
+    static func response(
         _ block: TileCache.Block, _ contentType: String, _ asked: GatewayRequest
     ) -> GatewayResponse {
         let tile = block.tiles[0]
