@@ -59,4 +59,38 @@ import Testing
         #expect(try canvas.png(atMost: whole - 1) == nil)
         #expect(try canvas.png(atMost: 0) == nil)
     }
+
+    @Test(arguments: [false, true])
+    func `a part is the picture of its pixels alone`(hasAlpha: Bool) throws {
+        let canvas = try noise(90, 70, hasAlpha: hasAlpha)
+        let (columns, rows) = (17..<60, 5..<70)
+        let piece = try Canvas(width: columns.count, height: rows.count, hasAlpha: hasAlpha)
+        piece.paint(canvas, x: -columns.lowerBound, y: -rows.lowerBound)
+
+        let bytes = try canvas.png(atMost: .max, of: (columns, rows))
+
+        #expect(try bytes == piece.png(atMost: .max))
+        for (columns, rows) in [(3..<3, 0..<9), (0..<9, 70..<80)] {
+            #expect(throws: CairoError.self) {
+                try canvas.png(atMost: .max, of: (columns, rows))
+            }
+        }
+    }
+
+    @Test func `a part of one colour is no part of two`() throws {
+        let canvas = try Canvas(width: 40, height: 30, hasAlpha: true)
+        let dot = try Canvas(width: 1, height: 1, hasAlpha: true)
+        dot.paint(PaintColor(red: 1, green: 0, blue: 0, alpha: 0.5))
+        canvas.paint(dot, x: 20, y: 9)
+
+        #expect(try canvas.uniformPixel(columns: 0..<20, rows: 0..<30) == 0)
+        let pixel = try #require(try canvas.uniformPixel(columns: 20..<21, rows: 9..<10))
+        #expect(pixel >> 24 > 0 && pixel >> 24 < 255 && pixel & 0xFFFF == 0)
+        for (columns, rows) in [(19..<21, 9..<10), (20..<21, 8..<10), (20..<21, 9..<11)] {
+            #expect(try canvas.uniformPixel(columns: columns, rows: rows) == nil)
+        }
+        #expect(try canvas.uniformPixel(columns: 4..<4, rows: 0..<9) == nil)
+        let opaque = try Canvas(width: 4, height: 4, hasAlpha: false)
+        #expect(try opaque.uniformPixel(columns: 0..<4, rows: 0..<4) == nil)
+    }
 }
