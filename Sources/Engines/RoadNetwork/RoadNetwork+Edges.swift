@@ -191,7 +191,18 @@ extension RoadNetwork {
 
     /// The shape of an edge in its direction, longitude and latitude in degrees.
     public func shape(of edge: Int) -> [Coordinate] {
-        points(of: edge).map { SnapIndex.degrees($0.x, $0.y) }
+        let (link, isBackward) = link(of: edge)
+        return mapped.withBytes { bytes in
+            let places = file.points(ofLink: link, bytes)
+            var shape: [Coordinate] = []
+            shape.reserveCapacity(places.count)
+            for number in 0..<places.count {
+                let place = isBackward ? places.upperBound - 1 - number : places.lowerBound + number
+                let point = file.point(place, bytes)
+                shape.append(SnapIndex.degrees(point.x, point.y))
+            }
+            return shape
+        }
     }
 
     /// Position of a vertex, longitude and latitude in degrees, and the source's id of its node.

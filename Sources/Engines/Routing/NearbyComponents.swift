@@ -19,7 +19,7 @@ struct NearbyComponents {
     private let isFixed: Bool
 
     /// How many edges are looked at, at first and where those do not suffice.
-    static let edgeCounts = [6, 12, 25, 50, 100, 200, 400]
+    static let edgeCounts = [2, 4, 6, 12, 25, 50, 100, 200, 400]
 
     init(
         _ place: RoutePlace, isFixed: Bool, _ network: RoutableNetwork
@@ -58,6 +58,27 @@ struct NearbyComponents {
         }
     }
 
+    /// A component, with the sum of distances to all places.
+    struct Best {
+        var component: Int
+        var distance: Double
+        var isCertain: Bool
+    }
+
+    /// Whether no road that was not looked at here can be of the best component's nearest roads, or
+    /// make another component as near to all places.
+    ///
+    /// A component that is not found here is farther than the horizon, and elsewhere no nearer than
+    /// the nearest road.
+    func isDone(_ best: Best, nearestOfOthers: Double) -> Bool {
+        horizon > best.distance - nearestOfOthers
+            && distance(of: best.component, orElse: .infinity) + RoutableNetwork.equalDistance
+                < horizon
+    }
+
+    /// Metres to the nearest road that was found; the horizon where none was.
+    var nearest: Double { snaps.values.map { $0[0].distance }.min() ?? horizon }
+
     /// Metres to the nearest road of a component; `other` where it was not found.
     private func distance(of component: Int, orElse other: Double) -> Double {
         snaps[component]?[0].distance ?? other
@@ -65,7 +86,7 @@ struct NearbyComponents {
 
     /// The component with the least sum of distances to all places, of equal ones the lowest;
     /// `isCertain` where no edge that was not looked at could change that.
-    static func best(of places: [NearbyComponents]) -> (component: Int, isCertain: Bool)? {
+    static func best(of places: [NearbyComponents]) -> Best? {
         var all = Set<Int>()
         for place in places { all.formUnion(place.snaps.keys) }
         var best: (component: Int, distance: Double)?
@@ -86,6 +107,8 @@ struct NearbyComponents {
             place.distance(of: best.component, orElse: 0) + RoutableNetwork.equalDistance
                 < place.horizon
         }
-        return (best.component, best.distance < possible && areAllNear)
+        return Best(
+            component: best.component, distance: best.distance,
+            isCertain: best.distance < possible && areAllNear)
     }
 }

@@ -158,9 +158,16 @@ extension Router {
             try NearbyComponents(
                 visit.place, isFixed: visit.snaps[0].distance <= Self.onRoad, network)
         }
-        var best: (component: Int, isCertain: Bool)?
+        var best: NearbyComponents.Best?
         for count in NearbyComponents.edgeCounts where best?.isCertain != true {
+            let nearest = places.map(\.nearest)
+            let sum = nearest.reduce(0, +)
             for number in places.indices {
+                if let best,
+                    places[number].isDone(best, nearestOfOthers: sum - nearest[number])
+                {
+                    continue
+                }
                 places[number].look(at: count, network, costs, conditions)
             }
             best = NearbyComponents.best(of: places)

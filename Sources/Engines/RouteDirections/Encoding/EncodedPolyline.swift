@@ -27,6 +27,7 @@ public struct EncodedPolyline: Hashable, Sendable {
     /// an ordinate that is no number or beyond ±1000.
     public func encode(_ line: [Coordinate]) throws(Failure) -> String {
         var bytes: [UInt8] = []
+        bytes.reserveCapacity(8 * line.count)
         var last: (x: Int64, y: Int64) = (0, 0)
         for position in line {
             guard abs(position.x) <= 1000, abs(position.y) <= 1000 else {
@@ -55,10 +56,15 @@ public struct EncodedPolyline: Hashable, Sendable {
 
     /// Decodes positions; throws `invalidParameter` for other text.
     public func decode(_ text: String) throws(Failure) -> [Coordinate] {
-        var numbers: [Int64] = []
+        var line: [Coordinate] = []
+        line.reserveCapacity(text.utf8.count / 4)
+        var (x, y): (Int64, Int64) = (0, 0)
+        var isLatitude = true
         var rest: UInt64 = 0
         var shift: UInt64 = 0
-        for (place, byte) in text.utf8.enumerated() {
+        let span = text.utf8.span
+        for place in span.indices {
+            let byte = span[place]
             guard 63...126 ~= byte, shift < 40 else {
                 throw Failure(
                     .invalidParameter,
@@ -69,21 +75,22 @@ public struct EncodedPolyline: Hashable, Sendable {
             if bits & 0x20 != 0 {
                 shift += 5
             } else {
-                numbers.append(Int64(rest >> 1) ^ -Int64(rest & 1))
+                // Numbers are below 2^40, so that sums of as many as memory has do not overflow.
+                let number = Int64(rest >> 1) ^ -Int64(rest & 1)
+                if isLatitude {
+                    y &+= number
+                } else {
+                    x &+= number
+                    line.append(Coordinate(x: Double(x) / factor, y: Double(y) / factor))
+                }
+                isLatitude.toggle()
                 (rest, shift) = (0, 0)
             }
         }
-        guard shift == 0, numbers.count % 2 == 0 else {
+        guard shift == 0, isLatitude else {
             throw Failure(
                 .invalidParameter, "polyline of \(text.utf8.count) bytes: it ends in a position")
         }
-        var x: Int64 = 0
-        var y: Int64 = 0
-        return stride(from: 0, to: numbers.count, by: 2).map { place in
-            // Numbers are below 2^40, so that sums of as many as memory has do not overflow.
-            y &+= numbers[place]
-            x &+= numbers[place + 1]
-            return Coordinate(x: Double(x) / factor, y: Double(y) / factor)
-        }
+        return line
     }
 }

@@ -16,7 +16,18 @@ struct Phrase: Hashable, Sendable {
     enum Part: Hashable, Sendable {
         case literal(String)
         case slot(Slot)
-        case choice([[Part]])
+        case choice([Text])
+    }
+
+    /// One text of a choice.
+    struct Text: Hashable, Sendable {
+        let parts: [Part]
+        let slots: [Slot]
+
+        init(_ parts: [Part]) {
+            self.parts = parts
+            slots = Phrase.slots(parts)
+        }
     }
 
     let parts: [Part]
@@ -36,7 +47,7 @@ struct Phrase: Hashable, Sendable {
             switch part {
             case .literal: []
             case .slot(let slot): [slot]
-            case .choice(let texts): texts.flatMap(slots)
+            case .choice(let texts): texts.flatMap(\.slots)
             }
         }
     }
@@ -52,8 +63,8 @@ struct Phrase: Hashable, Sendable {
                 case .literal(let text): result += text
                 case .slot(let slot): append(value(slot), &result)
                 case .choice(let texts):
-                    let first = texts.first { Self.slots($0).allSatisfy { !value($0).isEmpty } }
-                    write(first ?? [])
+                    let first = texts.first { $0.slots.allSatisfy { !value($0).isEmpty } }
+                    if let first { write(first.parts) }
                 }
             }
         }
@@ -99,9 +110,9 @@ struct Phrase: Hashable, Sendable {
         }
 
         private mutating func choice() -> Part? {
-            var texts: [[Part]] = []
+            var texts: [Text] = []
             while let text = parts(inChoice: true), let end = rest.popFirst() {
-                texts.append(text)
+                texts.append(Text(text))
                 if end == "]" { return .choice(texts) }
             }
             return nil

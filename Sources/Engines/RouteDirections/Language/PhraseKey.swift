@@ -16,6 +16,13 @@ enum PhraseKey {
         + ["boardFerry", "leaveFerry", "stairs", "dismount", "mount", "pair"]
 
     private static let turns = TurnModifier.allCases.map { String(describing: $0) }
+    private static let turnKeys = keys("turn")
+    private static let stayKeys = keys("stay")
+
+    private static func keys(_ kind: String) -> [TurnModifier: String] {
+        Dictionary(
+            uniqueKeysWithValues: zip(TurnModifier.allCases, turns.map { "\(kind).\($0)" }))
+    }
 
     /// The phrase of a maneuver; a departure's and an arrival's are those of the first departure
     /// and the last arrival.
@@ -24,8 +31,9 @@ enum PhraseKey {
         let modifier = maneuver.modifier ?? .straight
         let side = modifier.side?.rawValue ?? "straight"
         switch kind {
-        case .turn, .stay: return "\(kind).\(modifier)"
-        case .fork, .rampOn, .rampOff, .merge: return "\(kind).\(side)"
+        case .turn: return turnKeys[modifier] ?? ""
+        case .stay: return stayKeys[modifier] ?? ""
+        case .fork, .rampOn, .rampOff, .merge: return "\(kind.rawValue).\(side)"
         // A T has two arms.
         case .endOfRoad: return "endOfRoad." + (modifier.side ?? .right).rawValue
         case .roundaboutTurn: return "roundaboutTurn." + (modifier == .uturn ? "uturn" : side)

@@ -39,6 +39,7 @@ enum Heading {
     }
 
     static func whole(_ angle: Double) -> Double {
+        if angle >= 0, angle < 360 { return angle }
         let rest = angle.truncatingRemainder(dividingBy: 360)
         return rest < 0 ? (rest + 360 < 360 ? rest + 360 : 0) : rest
     }

@@ -28,7 +28,7 @@ public struct Street: Hashable, Sendable {
     /// Whether both have one name, or a number in common.
     func goesOn(as other: Street) -> Bool {
         if !name.isEmpty, !other.name.isEmpty {
-            if name.lowercased() == other.name.lowercased() { return true }
+            if name == other.name || name.lowercased() == other.name.lowercased() { return true }
         }
         guard !ref.isEmpty, !other.ref.isEmpty else { return false }
         return !Set(refs).isDisjoint(with: other.refs)

@@ -179,7 +179,7 @@ public struct JSONWriter: Sendable {
     public mutating func string(_ text: String) {
         separate()
         bytes.append(UInt8(ascii: "\""))
-        guard text.utf8.contains(where: Self.isEscaped) else {
+        guard Self.hasEscapes(text) else {
             bytes.append(contentsOf: text.utf8)
             bytes.append(UInt8(ascii: "\""))
             return
@@ -233,6 +233,13 @@ public struct JSONWriter: Sendable {
 
     private static func isEscaped(_ byte: UInt8) -> Bool {
         byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
+    }
+
+    @inline(__always)
+    private static func hasEscapes(_ text: String) -> Bool {
+        let span = text.utf8.span
+        for index in span.indices where isEscaped(span[index]) { return true }
+        return false
     }
 
     private static let digits = Array("0123456789abcdef".utf8)
