@@ -59,6 +59,7 @@ extension TilePackageMetadata {
             ProvenanceEntry("dataset", String(repeating: "ab", count: 32)),
             ProvenanceEntry("dataset", String(repeating: "cd", count: 32)),
         ]
+        if encoding == .jpg { metadata.quality = 42 }
         if encoding == .mvt {
             metadata.vectorLayers = [
                 VectorTileLayer(

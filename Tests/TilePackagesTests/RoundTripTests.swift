@@ -39,6 +39,19 @@ import TilePackages
         }
     }
 
+    @Test(arguments: [42, nil])
+    func `a TPKX states the quality of its pictures, 0 for an unknown one`(quality: Int?) throws {
+        let folder = try Folder()
+        var metadata = TilePackageMetadata.sample(.jpg, levels: 0...3)
+        metadata.quality = quality
+        var random = SeededGenerator(seed: 9)
+        let path = folder.file("a.tpkx")
+        _ = try write(random.tiles(5, levels: 0...3), .tpkx, metadata, to: path)
+        let stated = #""tileImageInfo":{"format":"JPEG","compressionQuality":\#(quality ?? 0)}"#
+        #expect(try Data(bytes(of: path)).range(of: Data(stated.utf8)) != nil)
+        #expect(try TilePackage.open(path).metadata.quality == quality)
+    }
+
     @Test(arguments: Kind.all)
     func `two packages of the same tiles are the same bytes`(_ kind: Kind) throws {
         for seed in Seeds.chosen(4) {

@@ -56,7 +56,9 @@ public enum ExportTiles: JobKindDefinition {
     private static let draw = JobOperation.maps("draw") { try draw($0, $1) }
     private static let package = JobOperation.files("package") { context in
         let (settings, form) = try settings(context)
-        return try TileExport.package(context, settings, form.format == .png ? .png : .jpg)
+        guard form.format == .jpg else { return try TileExport.package(context, settings, .png) }
+        return try TileExport.package(
+            context, settings, .jpg, quality: form.quality ?? ExportRequest.standardQuality)
     }
 
     static func settings(

@@ -160,8 +160,11 @@ enum TileExport {
     }
 
     /// Makes the package of the chunks' tiles, in ascending order.
+    ///
+    /// - Parameter quality: That of JPEG.
     static func package(
-        _ context: ChunkContext, _ settings: TileExportSettings, _ encoding: TileEncoding
+        _ context: ChunkContext, _ settings: TileExportSettings, _ encoding: TileEncoding,
+        quality: Int? = nil
     ) throws -> ChunkOutcome {
         let input = try context.input(PackageInput.self)
         let levels = settings.selection.levels
@@ -172,6 +175,7 @@ enum TileExport {
             name: settings.map.rawValue, encoding: encoding, levels: first...last,
             extent: settings.selection.area?.envelope.withinWorld)
         metadata.description = input.description
+        metadata.quality = quality
         metadata.style = input.style
         metadata.vectorLayers = (input.layers ?? []).map(\.asMetadata)
         metadata.provenance = entries(input.provenance)

@@ -39,7 +39,7 @@ enum TPKXDocuments {
             json.storageInfo()
             json.member("tileImageInfo") { json in
                 json.member("format", format)
-                json.member("compressionQuality", metadata.encoding == .jpg ? 75 : 0)
+                json.member("compressionQuality", metadata.quality ?? 0)
             }
             json.member("layers", array: [metadata.name]) { json, name in
                 json.object { json in

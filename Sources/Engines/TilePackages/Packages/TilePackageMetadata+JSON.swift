@@ -16,6 +16,7 @@ extension TilePackageMetadata {
             json.member("description", description)
             json.member("attribution", attribution)
             json.member("encoding", encoding.rawValue)
+            if let quality { json.member("quality", quality) }
             json.member("minLevel", levels.lowerBound)
             json.member("maxLevel", levels.upperBound)
             let bounds = [extent.minX, extent.minY, extent.maxX, extent.maxY]
@@ -47,6 +48,7 @@ extension TilePackageMetadata {
             name: name, encoding: encoding, levels: levels, extent: extent, tileSide: Int(side))
         description = json["description"]?.text ?? ""
         attribution = json["attribution"]?.text ?? ""
+        quality = json["quality"]?.whole.flatMap { 1...100 ~= $0 ? Int($0) : nil }
         vectorLayers = VectorTileLayer.reading(json["vector_layers"], levels)
         style = json["style"]?.text
         self.created = Timestamp(microseconds: created)

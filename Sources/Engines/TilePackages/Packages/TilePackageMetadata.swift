@@ -16,6 +16,8 @@ public struct TilePackageMetadata: Hashable, Sendable {
     public var attribution = ""
     /// The encoding of all tiles.
     public var encoding: TileEncoding
+    /// The quality of JPEG, 1 to 100; nil where it is unknown, and of other encodings.
+    public var quality: Int?
     /// Levels of the tiles; some may have none.
     public var levels: ClosedRange<Int>
     /// Bounds of the content in EPSG:3857, x east, y north.
