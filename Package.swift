@@ -296,6 +296,7 @@ let tier5: [Target] = [
         ],
         data: [
             "cairn.css", "job.js", "map.js", "page.js", "query.js", "routes.js", "suggest.js",
+            "tiles.js",
         ]),
     library("Terminal", ["Bus", "CairnClient", "CairnModel", "Geometry", "MapState", "Platform"]),
     library(
@@ -402,7 +403,9 @@ let testTargets: [Target] = [
     tests("RasterTests", ["Dataset", "CairnModel", "Geometry", "TestKit"]),
     tests("MapStateTests", ["MapState", "CairnModel", "Geometry", "TestKit"]),
     tests("VectorTilesTests", ["VectorTiles", "CairnCore", "Geometry", "TestKit"]),
-    tests("TileStylesTests", ["TileStyles", "CairnModel", "Cairo", "Platform"]),
+    tests(
+        "TileStylesTests",
+        ["TileStyles", "CairnModel", "Cairo", "Expression", "Platform", "TestKit"]),
     tests("WebMapsTests", ["WebMaps", "CairnModel", "EsriForms", "Geometry", "MapState"]),
     tests(
         "IdentifyTests",

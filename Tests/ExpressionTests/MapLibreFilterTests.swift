@@ -30,10 +30,9 @@ import Testing
             let clause = try WhereClause(parsing: text)
             guard let filter = try filter(text) else { continue }
             translated += 1
-            let evaluator = Evaluator()
             for row in rows {
                 let wanted = clause.evaluate { row.value($0) } == true
-                let found = evaluator.holds(filter, row)
+                let found = MapLibreEvaluator(id: row.id) { row.value($0) }.holds(filter)
                 #expect(found == wanted, "\(text) on \(row): \(filter.jsonText)")
                 if found { selected += 1 } else { left += 1 }
             }
@@ -124,84 +123,6 @@ import Testing
             case "whole": whole.map { .integer($0) } ?? .null
             case "real": real.map { .real($0) } ?? .null
             default: word.map { .string($0) } ?? .null
-            }
-        }
-    }
-
-    /// Expressions as MapLibre evaluates them; one that fails does not hold.
-    private struct Evaluator {
-        enum Value: Equatable {
-            case null
-            case flag(Bool)
-            case number(Double)
-            case text(String)
-        }
-
-        struct Fault: Error {}
-
-        func holds(_ filter: JSONTree, _ row: Row) -> Bool {
-            (try? value(filter, row)) == .flag(true)
-        }
-
-        private func value(_ tree: JSONTree, _ row: Row) throws -> Value {
-            switch tree {
-            case .string(let text): return .text(text)
-            case .integer(let number): return .number(Double(number))
-            case .real(let number): return .number(number)
-            case .array(let parts):
-                guard let name = parts.first?.text else { throw Fault() }
-                return try call(name, Array(parts.dropFirst()), row)
-            default: throw Fault()
-            }
-        }
-
-        private func call(_ name: String, _ parts: [JSONTree], _ row: Row) throws -> Value {
-            func flag(_ tree: JSONTree) throws -> Bool {
-                guard case .flag(let flag) = try value(tree, row) else { throw Fault() }
-                return flag
-            }
-            switch name {
-            case "all": return .flag(try parts.allSatisfy(flag))
-            case "any": return .flag(try parts.contains(where: flag))
-            case "!": return .flag(try !flag(parts[0]))
-            case "id": return .number(Double(row.id))
-            case "has", "get":
-                let found = row.value(parts[0].text ?? "")
-                if name == "has" { return .flag(found != .null) }
-                switch found {
-                case .integer(let number): return .number(Double(number))
-                case .real(let number): return .number(number)
-                case .string(let text): return .text(text)
-                default: return .null
-                }
-            case "==": return .flag(try value(parts[0], row) == value(parts[1], row))
-            case "!=": return .flag(try value(parts[0], row) != value(parts[1], row))
-            case "<", "<=", ">", ">=":
-                guard case .number(let left) = try value(parts[0], row),
-                    case .number(let right) = try value(parts[1], row)
-                else { throw Fault() }
-                return .flag(
-                    name == "<"
-                        ? left < right
-                        : name == "<=" ? left <= right : name == ">" ? left > right : left >= right)
-            case "in":
-                guard case .text(let part) = try value(parts[0], row),
-                    case .text(let whole) = try value(parts[1], row)
-                else { throw Fault() }
-                return .flag(whole.contains(part))
-            case "slice":
-                guard case .text(let text) = try value(parts[0], row),
-                    case .number(let start) = try value(parts[1], row)
-                else { throw Fault() }
-                let units = Array(text.utf16)
-                if start < 0 {
-                    return .text(String(decoding: units.suffix(Int(-start)), as: UTF16.self))
-                }
-                guard start == 0, case .number(let end) = try value(parts[2], row) else {
-                    throw Fault()
-                }
-                return .text(String(decoding: units.prefix(Int(end)), as: UTF16.self))
-            default: throw Fault()
             }
         }
     }

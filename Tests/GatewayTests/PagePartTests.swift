@@ -92,6 +92,24 @@ private let root = "/arcgis/rest/services"
         #expect(map.attributes["aria-label"]?.contains("Enter asks") == true)
     }
 
+    @Test func `vector tiles have a map, their style, and what programs are told`() async throws {
+        let page = try await service.browse(root + "/City/VectorTileServer").page()
+        let map = try #require(page.with(id: "map"))
+        #expect(map.attributes["data-service"] == root + "/City/VectorTileServer")
+        #expect(map.attributes["data-pictures"] == root + "/City/MapServer")
+        #expect(map.attributes["data-extent"]?.split(separator: ",").count == 4)
+        #expect(page.with(id: "pictures")?.attributes["type"] == "checkbox")
+        let scripts = page.every("script").compactMap { $0.attributes["src"] }
+        #expect(scripts.last == "/pages/tiles.js" && !scripts.contains("/pages/map.js"))
+        let told = page.every("code").map(\.words).joined(separator: "\n")
+        for part in ["style.json", "tile/{z}/{y}/{x}.pbf", "L.esri.Vector", "ogrinfo"] {
+            #expect(told.contains(part))
+        }
+        #expect(page.links.contains(root + "/City/VectorTileServer/style.json"))
+        let own = try await service.browse(root + "/City/MapServer").page()
+        #expect(own.links.contains(root + "/City/VectorTileServer"))
+    }
+
     @Test(arguments: ["/City/MapServer/0", "/City/MapServer/layers", "/City/FeatureServer/layers"])
     func `a text field without a limit has no length on pages`(_ path: String) async throws {
         site.change { inner in

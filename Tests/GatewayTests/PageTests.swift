@@ -93,6 +93,7 @@ private let known: Set<String> = [
     static let urls = [
         root, "/nothing", "\(root)/City/MapServer", "\(root)/City/MapServer?at=5",
         "\(root)/City/MapServer/layers", "\(root)/City/MapServer/0", "\(root)/City/MapServer/1",
+        "\(root)/City/VectorTileServer",
         "\(root)/City/MapServer/legend", "\(root)/City/MapServer/identify",
         "\(root)/City/MapServer/identify?geometry=1,2&tolerance=1&mapExtent=0,0,1,1&imageDisplay=1,1,96",
         "\(root)/City/MapServer/0/query", "\(root)/City/FeatureServer/0/query?where=1%3D1",

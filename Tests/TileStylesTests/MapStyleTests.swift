@@ -28,7 +28,8 @@ import TileStyles
             properties: LayerProperties(
                 extent: nil, spatialReference: .webMercator, geometryType: type,
                 fields: Self.fields, featureCount: 0))
-        return TileLayer(layer: layer, levels: levels)
+        return TileLayer(
+            layer: layer, levels: levels, labelName: type == .polygon ? "\(name)/label" : nil)
     }
 
     private func made(_ layers: TileLayer...) throws -> (style: MapStyle, json: JSONTree) {
@@ -67,7 +68,7 @@ import TileStyles
             haloColor: .init(4, 5, 6, alpha: 51), haloPoints: 1.5)
         let drawing = LayerDrawing(labels: [
             try label(
-                #"[NAME] CONCAT " (" CONCAT [pop] CONCAT ")" CONCAT NEWLINE CONCAT [objectid]"#,
+                #"[NAME] CONCAT " {" CONCAT [pop] CONCAT "}" CONCAT NEWLINE CONCAT [objectid]"#,
                 ScaleRange(
                     minScale: TileLayer.rootScale / 4, maxScale: TileLayer.rootScale / 64),
                 symbol: symbol)
@@ -79,12 +80,14 @@ import TileStyles
         let text = try #require(layer["layout"])
         #expect(
             text["text-field"]?.jsonText
-                == #"["concat",["to-string",["get","Name"]]," (",["to-string",["get","POP"]],")","#
+                == #"["concat",["to-string",["get","Name"]]," {",["to-string",["get","POP"]],"}","#
                 + #""\n",["to-string",["id"]]]"#)
         #expect(text["text-font"]?.elements.map(\.text) == ["Arial Bold", "DejaVu Sans Bold"])
         #expect(text["text-size"]?.number == 12)
         #expect(text["text-variable-anchor"]?.elements.first?.text == "bottom-left")
         #expect(text["text-variable-anchor"]?.elements.count == 8)
+        let offset = (text["text-offset"]?.elements ?? []).compactMap(\.number)
+        #expect(offset.count == 2 && offset[0] > 0 && offset[1] == -offset[0])
         #expect(layer["paint"]?["text-color"]?.text == "rgba(1,2,3,1.0)")
         #expect(layer["paint"]?["text-halo-color"]?.text == "rgba(4,5,6,0.2)")
         #expect(layer["paint"]?["text-halo-width"]?.number == 2)
@@ -114,6 +117,7 @@ import TileStyles
             try layout(.polyline, .belowAlong)["text-offset"]?.elements.last?.number == 0.675)
         #expect(try layout(.polyline, .centerAlong)["text-offset"]?.elements.last?.number == 0)
         #expect(try layout(.polygon, nil)["symbol-placement"] == nil)
+        #expect(try layout(.point, .belowCenter)["text-offset"]?.elements[0].number == 0)
     }
 
     @Test func `a feature has the label of the first class that takes it`() throws {
@@ -126,12 +130,14 @@ import TileStyles
         // The last class between the second one's zooms and below them; the first on top.
         #expect(found.map { $0["minzoom"]?.number } == [0, 4, 4, 0])
         #expect(found.map { $0["maxzoom"]?.number } == [4, 24, 24, 24])
-        let five = #"["all",["has","POP"],[">",["get","POP"],5]]"#
-        let one = #"["all",["has","POP"],[">",["get","POP"],1]]"#
+        func more(_ number: Int) -> String { #"["has","POP"],[">",["get","POP"],\#(number)]"# }
+        func notMore(_ number: Int) -> String {
+            #"["any",["!",["has","POP"]],["<=",["get","POP"],\#(number)]]"#
+        }
         #expect(
             found.map { $0["filter"]?.jsonText } == [
-                #"["!",\#(five)]"#, #"["all",["!",\#(five)],["!",\#(one)]]"#,
-                #"["all",\#(one),["!",\#(five)]]"#, five,
+                notMore(5), #"["all",\#(notMore(5)),\#(notMore(1))]"#,
+                #"["all",\#(more(1)),\#(notMore(5))]"#, #"["all",\#(more(5))]"#,
             ])
         #expect(Set(found.compactMap { $0["id"]?.text }).count == 4)
 
@@ -169,14 +175,13 @@ import TileStyles
             LayerSymbol(.marker(.init(.square, Self.red, sizePoints: 8))))
         let values = FeatureRenderer.UniqueValues(fields: ["name"], values: [.init("x", entry)])
         let unique = LayerDrawing(.uniqueValues(values), labels: [try label("[NAME]")])
-        let text = #"["case",["has","Name"],["to-string",["get","Name"]],"<Null>"]"#
         #expect(
             labels(try made(layer(drawing: unique)).json).map { $0["filter"]?.jsonText }
-                == [#"["in",\#(text),["literal",["x"]]]"#])
+                == [#"["match",["get","Name"],["x"],true,false]"#])
         let breaks = FeatureRenderer.ClassBreaks(
             field: "POP", least: 1, breaks: [.init(upTo: 2, entry), .init(upTo: 5, entry)])
         let ranges = LayerDrawing(.classBreaks(breaks), labels: [try label("[NAME]")])
-        let number = #"["to-number",["get","POP"]]"#
+        let number = #"["get","POP"]"#
         #expect(
             labels(try made(layer(drawing: ranges)).json).map { $0["filter"]?.jsonText }
                 == [#"["all",["has","POP"],["<=",\#(number),5],[">=",\#(number),1]]"#])
@@ -213,6 +218,15 @@ import TileStyles
         let index = try #require(JSONTree(style.sprites.index(scale: 2)))
         #expect(layers[0]["paint"]?["fill-pattern"]?.text == index.members.first?.name)
         #expect(layers[1]["paint"]?["line-dasharray"]?.elements.count == 2)
+    }
+
+    @Test func `areas have their labels at the places of a layer of their own`() throws {
+        let drawing = LayerDrawing(labels: [try label("[NAME]")])
+        let area = try made(layer("areas", .polygon, drawing: drawing)).json
+        #expect(labels(area).map { $0["source-layer"]?.text } == ["areas/label"])
+        #expect(area["layers"]?.elements.first?["source-layer"]?.text == "areas")
+        let point = try made(layer("points", .point, drawing: drawing)).json
+        #expect(labels(point).map { $0["source-layer"]?.text } == ["points"])
     }
 
     @Test func `every layer of a style has an id of its own`() throws {

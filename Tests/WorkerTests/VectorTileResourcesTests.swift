@@ -51,7 +51,7 @@ import TilePackages
     ]
 
     private func fonts(_ ranges: [String]) -> [String] {
-        ranges.map { "fonts/DejaVu Sans Regular/\($0).pbf" }
+        ranges.map { "fonts/DejaVu Sans/\($0).pbf" }
     }
 
     @Test func `a package has the glyphs that its labels use, and its symbols`() throws {

@@ -3,6 +3,7 @@
 
 public import CairnModel
 internal import Dataset
+internal import Expression
 public import Geometry
 internal import PROJ
 public import VectorTiles
@@ -28,15 +29,16 @@ extension QueryEngine {
         var left = Self.tileCoordinateBound
         var contents: [VectorTileLayer] = []
         for layer in layers {
-            contents.append(try content(of: layer.layer, in: map, area, &left, isCancelled))
+            contents.append(try content(of: layer, in: map, area, &left, isCancelled))
         }
         return contents
     }
 
     private func content(
-        of layer: LayerDescription, in map: MapDescription, _ area: Envelope, _ left: inout Int,
+        of tiles: TileLayer, in map: MapDescription, _ area: Envelope, _ left: inout Int,
         _ isCancelled: @escaping () -> Bool
     ) throws(Failure) -> VectorTileLayer {
+        let layer = tiles.layer
         // Of graphics a layer of tiles has those of one kind alone.
         var map = map
         if layer.graphics != nil, let index = map.layers.firstIndex(where: { $0.id == layer.id }) {
@@ -78,7 +80,12 @@ extension QueryEngine {
             }
             return true
         }
-        return VectorTileLayer(name: layer.name, features: features)
+        return VectorTileLayer(
+            name: layer.name, features: features,
+            labels: tiles.labelName.map {
+                VectorTileLayer.AreaLabels(
+                    name: $0, attributes: Set(tiles.labelFields.map(\.name)))
+            })
     }
 }
 

@@ -57,10 +57,11 @@ struct LabelLayers {
                 let conditions =
                     [drawn, each.filter].compactMap { $0 }
                     + taken.compactMap { $0.filter.map { StyleLayer.call("!", $0) } }
+                let filter = StyleFilter.plain(.array([.string("all")] + conditions))
+                guard !StyleFilter.isNever(filter) else { return nil }
                 return StyleLayer(
-                    type: "symbol", sourceLayer: layer.name, zooms: zooms,
-                    filter: conditions.count < 2
-                        ? conditions.first : .array([.string("all")] + conditions),
+                    type: "symbol", sourceLayer: tiles.labelName ?? layer.name, zooms: zooms,
+                    filter: StyleFilter.isAlways(filter) ? nil : filter,
                     layout: Self.layout(each.label, layer, type, reach: reach),
                     paint: Self.paint(each.label.symbol))
             }
@@ -111,6 +112,18 @@ struct LabelLayers {
                 ("text-radial-offset", StyleLayer.number(places == [.center] ? 0 : gap)),
                 ("text-justify", .string("auto")),
             ]
+            // MapLibre has the radial one alone, QGIS 3.22 this one alone.
+            let (right, down) = places[0].direction
+            if (right, down) != (0, 0) {
+                let reach = right != 0 && down != 0 ? gap / 2.0.squareRoot() : gap
+                layout.append(
+                    (
+                        "text-offset",
+                        .array([
+                            StyleLayer.number(right * reach), StyleLayer.number(down * reach),
+                        ])
+                    ))
+            }
         case .polyline:
             // Half a line of text, and half the width of the line.
             let rise = 0.6 + gap
@@ -147,6 +160,21 @@ struct LabelLayers {
             return [first] + order.filter { $0 != first }
         }
 
+        /// From the position to the text: to the right and down, −1, 0 or 1.
+        var direction: (right: Double, down: Double) {
+            switch self {
+            case .center: (0, 0)
+            case .left: (1, 0)
+            case .right: (-1, 0)
+            case .top: (0, 1)
+            case .bottom: (0, -1)
+            case .topLeft: (1, 1)
+            case .topRight: (-1, 1)
+            case .bottomLeft: (1, -1)
+            case .bottomRight: (-1, -1)
+            }
+        }
+
         private init(_ placement: LabelPlacement) {
             self =
                 switch placement {
@@ -163,7 +191,20 @@ struct LabelLayers {
         }
     }
 
+    /// The text: with attributes in braces, which QGIS 3.22 reads too, where none is in the texts
+    /// between them; else as an expression.
     private static func text(_ expression: LabelExpression, _ layer: LayerDescription) -> JSONTree {
+        var plain: String? = ""
+        for part in expression.parts {
+            let (name, text): (String?, String?) =
+                switch part {
+                case .text(let text): (nil, text)
+                case .field(let name): (StyleLayer.attribute(name, layer), nil)
+                }
+            let isPlain = (name ?? text)?.allSatisfy { $0 != "{" && $0 != "}" } ?? false
+            plain = isPlain ? plain.map { $0 + (text ?? "{\(name ?? "")}") } : nil
+        }
+        if let plain, !plain.isEmpty { return .string(plain) }
         let parts = expression.parts.map { part in
             switch part {
             case .text(let text): JSONTree.string(text)

@@ -29,10 +29,13 @@ struct StyleLayer {
         guard let type = layer.properties?.geometryType else { return [] }
         let opacity = 1 - Double(layer.shownDrawing?.transparency ?? 0) / 100
         let zooms = zooms(of: tiles)
-        return rendered(layer, type).flatMap { filter, symbol in
-            looks(of: symbol, opacity, sprites).map { look in
+        return rendered(layer, type).flatMap { condition, symbol -> [StyleLayer] in
+            let filter = condition.map(StyleFilter.plain) ?? StyleFilter.always
+            guard !StyleFilter.isNever(filter) else { return [] }
+            return looks(of: symbol, opacity, sprites).map { look in
                 StyleLayer(
-                    type: look.type, sourceLayer: layer.name, zooms: zooms, filter: filter,
+                    type: look.type, sourceLayer: layer.name, zooms: zooms,
+                    filter: StyleFilter.isAlways(filter) ? nil : filter,
                     layout: look.layout, paint: look.paint)
             }
         }
@@ -68,27 +71,40 @@ struct StyleLayer {
         .array([.string(name)] + arguments)
     }
 
-    /// The value of a field: tiles have the first as the feature's id.
-    static func value(_ name: String, _ layer: LayerDescription) -> JSONTree {
-        let field = field(name, layer)
-        return field.isID ? call("id") : call("get", .string(field.name))
+    /// A field as tiles have it: the first as the feature's id.
+    private struct Subject {
+        /// Nil for one that the layer does not have; it is null everywhere.
+        var type: FieldType?
+        var isID = false
+        var value: JSONTree
+        var isThere: JSONTree
     }
 
-    private static func isThere(_ name: String, _ layer: LayerDescription) -> JSONTree {
-        let field = field(name, layer)
-        return field.isID ? call("all") : call("has", .string(field.name))
-    }
-
-    /// A field as tiles spell it.
-    private static func field(
-        _ name: String, _ layer: LayerDescription
-    ) -> (name: String, isID: Bool) {
+    private static func subject(_ name: String, _ layer: LayerDescription) -> Subject {
         let fields = layer.properties?.fields ?? []
         let wanted = name.lowercased()
         guard let place = fields.firstIndex(where: { $0.name.lowercased() == wanted }) else {
-            return (name, false)
+            return Subject(value: .null, isThere: StyleFilter.never)
         }
-        return (fields[place].name, place == 0)
+        let type = fields[place].type
+        guard place > 0 else {
+            return Subject(
+                type: type, isID: true, value: call("id"), isThere: StyleFilter.always)
+        }
+        let own = JSONTree.string(fields[place].name)
+        return Subject(type: type, value: call("get", own), isThere: call("has", own))
+    }
+
+    /// The value of a field: tiles have the first as the feature's id.
+    static func value(_ name: String, _ layer: LayerDescription) -> JSONTree {
+        let found = subject(name, layer)
+        return found.type == nil ? call("get", .string(name)) : found.value
+    }
+
+    /// The field's name as an attribute of tiles; nil for the first, and for none.
+    static func attribute(_ name: String, _ layer: LayerDescription) -> String? {
+        let wanted = name.lowercased()
+        return layer.properties?.fields.dropFirst().first { $0.name.lowercased() == wanted }?.name
     }
 
     // MARK: Renderers
@@ -106,7 +122,8 @@ struct StyleLayer {
         switch renderer(of: layer, type) {
         case .simple(let entry): return [(nil, entry.symbol)]
         case .uniqueValues(let unique):
-            let own = unique.values.map { each in
+            var seen: Set<String> = []
+            let own = unique.values.filter { seen.insert($0.value).inserted }.map { each in
                 (has(each.value, unique, layer) as JSONTree?, each.entry.symbol)
             }
             let others = unique.others.map { entry in
@@ -142,23 +159,64 @@ struct StyleLayer {
     private static func has(
         _ value: String, _ unique: FeatureRenderer.UniqueValues, _ layer: LayerDescription
     ) -> JSONTree {
-        // The plain form, which QGIS 3.22 reads too.
-        if unique.fields.count == 1, value != "<Null>",
-            case let field = field(unique.fields[0], layer), !field.isID,
-            layer.properties?.fields.first(where: { $0.name == field.name })?.type == .string
-        {
-            return call("==", call("get", .string(field.name)), .string(value))
+        guard unique.fields.count > 1 else {
+            return unique.fields.first.map { equals(value, subject($0, layer)) }
+                ?? StyleFilter.never
         }
-        return call(
-            "==", text(of: unique.fields, delimiter: unique.delimiter, layer), .string(value))
+        let parts = unique.delimiter.isEmpty ? [] : value.split(by: unique.delimiter)
+        guard parts.count == unique.fields.count else {
+            // Values have the delimiter inside.
+            return call("==", text(of: unique, layer), .string(value))
+        }
+        return StyleFilter.all(
+            zip(unique.fields, parts).map { equals($1, subject($0, layer)) })
+    }
+
+    /// Features whose field has a text in display form.
+    private static func equals(_ text: String, _ subject: Subject) -> JSONTree {
+        let isNull = text == "<Null>" ? call("!", subject.isThere) : StyleFilter.never
+        guard let wanted = subject.type.flatMap({ constant(text, $0) }) else {
+            return StyleFilter.plain(isNull)
+        }
+        return StyleFilter.any([StyleFilter.plain(isNull), call("==", subject.value, wanted)])
+    }
+
+    /// The value that a field of tiles has where the display form is this text; nil for none.
+    private static func constant(_ text: String, _ type: FieldType) -> JSONTree? {
+        switch type {
+        case .string, .date: return .string(text)
+        case .objectID, .smallInteger, .integer, .bigInteger:
+            guard let number = Int64(text), AttributeValue.integer(number).text == text else {
+                return nil
+            }
+            return .integer(number)
+        case .single, .double:
+            guard let number = Double(text), AttributeValue.real(number).text == text else {
+                return nil
+            }
+            return .real(number)
+        }
     }
 
     private static func known(
         _ unique: FeatureRenderer.UniqueValues, _ layer: LayerDescription
     ) -> JSONTree {
-        let known = JSONTree.array(unique.values.map { .string($0.value) })
-        let value = text(of: unique.fields, delimiter: unique.delimiter, layer)
-        return call("in", value, call("literal", known))
+        if unique.fields.count == 1, case let subject = subject(unique.fields[0], layer),
+            !subject.isID, let type = subject.type, type != .single, type != .double
+        {
+            var seen: Set<String> = []
+            let known = unique.values.map(\.value).filter { seen.insert($0).inserted }
+            let constants = known.compactMap { constant($0, type) }
+            var parts: [JSONTree] = []
+            if !constants.isEmpty {
+                parts = [
+                    call("match", subject.value, .array(constants), .bool(true), .bool(false))
+                ]
+            }
+            if seen.contains("<Null>") { parts.append(call("!", subject.isThere)) }
+            return StyleFilter.any(parts)
+        }
+        return StyleFilter.any(unique.values.map { has($0.value, unique, layer) })
     }
 
     private static func inside(
@@ -169,30 +227,45 @@ struct StyleLayer {
             to: classes.breaks.last?.greatest ?? 0)
     }
 
+    /// Features whose number or moment is in a range.
     private static func range(
         _ field: String, _ layer: LayerDescription, from least: Double?, isOpen: Bool,
         to greatest: Double
     ) -> JSONTree {
-        let value = call("to-number", value(field, layer))
-        var conditions = [
-            .string("all"), isThere(field, layer), call("<=", value, .real(greatest)),
-        ]
-        if let least { conditions.append(call(isOpen ? ">" : ">=", value, .real(least))) }
-        return .array(conditions)
+        let subject = subject(field, layer)
+        let bound: (Double) -> JSONTree
+        switch subject.type {
+        case nil, .string: return StyleFilter.never
+        // Texts of moments are ordered as these are.
+        case .date: bound = { .string(moment($0)) }
+        case .objectID, .smallInteger, .integer, .bigInteger, .single, .double:
+            bound = { .real($0) }
+        }
+        var conditions = [subject.isThere, call("<=", subject.value, bound(greatest))]
+        if let least { conditions.append(call(isOpen ? ">" : ">=", subject.value, bound(least))) }
+        return StyleFilter.all(conditions)
     }
 
-    /// The values of fields as a renderer compares them.
+    private static func moment(_ milliseconds: Double) -> String {
+        // Years 0 to 9999.
+        let bounded = min(max(milliseconds, -62_167_219_200_000), 253_402_300_799_000)
+        return CalendarClock(milliseconds: Int64(bounded)).text
+    }
+
+    /// The values of several fields as a renderer compares them.
     private static func text(
-        of fields: [String], delimiter: String, _ layer: LayerDescription
+        of unique: FeatureRenderer.UniqueValues, _ layer: LayerDescription
     ) -> JSONTree {
-        let texts = fields.map { field in
-            call(
-                "case", isThere(field, layer), call("to-string", value(field, layer)),
-                .string("<Null>"))
+        let texts = unique.fields.map { field -> JSONTree in
+            let subject = subject(field, layer)
+            guard subject.type != nil else { return .string("<Null>") }
+            let text = call("to-string", subject.value)
+            return subject.isID
+                ? text : call("case", subject.isThere, text, .string("<Null>"))
         }
-        guard texts.count > 1 else { return texts.first ?? .string("") }
-        let joined = texts.dropFirst().flatMap { [JSONTree.string(delimiter), $0] }
-        return .array([.string("concat"), texts[0]] + joined)
+        guard let first = texts.first else { return .string("") }
+        let joined = texts.dropFirst().flatMap { [JSONTree.string(unique.delimiter), $0] }
+        return .array([.string("concat"), first] + joined)
     }
 
     // MARK: Symbols
@@ -306,6 +379,26 @@ struct StyleLayer {
         if !layout.isEmpty { members.append(("layout", .object(layout))) }
         members.append(("paint", .object(paint)))
         return .object(members)
+    }
+}
+
+extension String {
+    /// The parts between the places of another text that is not empty.
+    fileprivate func split(by delimiter: String) -> [String] {
+        var (parts, rest) = ([String](), Array(utf8)[...])
+        let wanted = Array(delimiter.utf8)
+        var part: [UInt8] = []
+        while let byte = rest.first {
+            if rest.starts(with: wanted) {
+                parts.append(String(decoding: part, as: UTF8.self))
+                part = []
+                rest = rest.dropFirst(wanted.count)
+            } else {
+                part.append(byte)
+                rest = rest.dropFirst()
+            }
+        }
+        return parts + [String(decoding: part, as: UTF8.self)]
     }
 }
 

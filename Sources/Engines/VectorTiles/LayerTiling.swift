@@ -42,6 +42,11 @@ struct LayerTiling {
             var measure = 0.0
             let isTouching: Bool
             switch feature.kind {
+            case .point where layer.isLabels:
+                isTouching = append(
+                    label: entry, of: geometry, feature.dust, in: frame, to: &result.parts)
+                // The largest areas stay in a tile that is too large.
+                measure = feature.dust.reach
             case .point:
                 isTouching = append(points: entry, of: geometry, in: frame, to: &result.parts)
             case .line:
@@ -71,6 +76,19 @@ struct LayerTiling {
                     isReplaced: !isOwn))
         }
         return result
+    }
+
+    /// The position of a label, of an area that is large enough for one.
+    private func append(
+        label entry: GeometryStore.Entry, of geometry: GeometryStore, _ dust: Dust,
+        in frame: TileFrame, to parts: inout TilePartStore
+    ) -> Bool {
+        guard let part = entry.parts.first else { return false }
+        let first = geometry.coordinates(ofPart: part).lowerBound
+        let place = frame.place(of: geometry.coordinates[first])
+        guard frame.isOwn(place) else { return false }
+        if dust.reach >= frame.leastLabelledMeters { parts.append([frame.packed(place)]) }
+        return true
     }
 
     /// Points of a feature that fall into one cell are one point, the first.

@@ -43,6 +43,9 @@ struct TileFrame {
     /// The buffered square in metres, and two steps more: an edge beyond a side of it is beyond
     /// that side of the square after rounding too.
     let reach: Envelope
+    /// The least width or height of an area that has a label, in metres.
+    let leastLabelledMeters: Double
+    private let extent: Int
     private let stepsPerMeter: Double
     private let originX: Int
     private let originY: Int
@@ -57,6 +60,9 @@ struct TileFrame {
         stepMeters = options.cellMeters(at: address.level) * Double(step)
         originX = address.column * options.extent
         originY = address.row * options.extent
+        extent = options.extent
+        // 8 of the 512 pixels of a tile.
+        leastLabelledMeters = options.cellMeters(at: address.level) * Double(options.extent) / 64
         reach = address.extent.expanded(
             by: options.cellMeters(at: address.level) * Double(options.buffer) + 2 * stepMeters)
     }
@@ -83,6 +89,11 @@ struct TileFrame {
     @inline(__always)
     func contains(_ place: GridPlace) -> Bool {
         low <= place.x && place.x <= high && low <= place.y && place.y <= high
+    }
+
+    /// Whether the place is in this tile and not in a neighbour.
+    func isOwn(_ place: GridPlace) -> Bool {
+        0..<extent ~= place.x && 0..<extent ~= place.y
     }
 
     @inline(__always)

@@ -16,10 +16,14 @@ public import Geometry
 /// Points of one feature in one cell are one. What is left of a feature in the grid is kept; one of
 /// which nothing is left is replaced by a square or stroke of one step if chance, in proportion to
 /// its size, says so, else it has vanished. The report counts each.
+///
+/// Labels: The position of an area's label is in that tile of a level alone whose square, without
+/// its buffer, it is in, and has vanished where the area is less than 64 of 4,096 cells wide and
+/// high.
 public struct VectorTileBuilder: Sendable {
     /// Grid and bounds.
     public let options: VectorTileOptions
-    /// The layers in their order in each tile.
+    /// The layers in their order in each tile, the positions of labels behind their areas.
     public let layers: [VectorTileLayer]
 
     private var tiling = LayerTiling()
@@ -30,6 +34,7 @@ public struct VectorTileBuilder: Sendable {
     public init(_ layers: [VectorTileLayer], options: VectorTileOptions = .standard)
         throws(Failure)
     {
+        let layers = layers.flatMap { [$0] + $0.labels }
         var names: Set<String> = []
         for layer in layers where !names.insert(layer.name).inserted {
             throw Failure(

@@ -31,6 +31,9 @@ public struct VectorTileLayer: Sendable {
     public private(set) var unplaceable = 0
     /// The numbers of those that have one, in their order.
     public private(set) var unplaceableIDs: [UInt64] = []
+    /// The positions of its areas' labels, which are a layer of their own in tiles, behind it; none
+    /// or one.
+    public private(set) var labels: [VectorTileLayer] = []
 
     var features: [Feature] = []
     var geometry = GeometryStore()
@@ -38,6 +41,10 @@ public struct VectorTileLayer: Sendable {
     var values: [[UInt8]] = []
     /// Pairs of a key's and a value's number, feature after feature.
     var tags: [Int32] = []
+    /// Whether its points are the positions of areas' labels: each in one tile of a level alone.
+    private(set) var isLabels = false
+    private var keyNumbers: [[UInt8]: Int32] = [:]
+    private var valueNumbers: [[UInt8]: Int32] = [:]
 
     struct Feature {
         let id: UInt64?
@@ -46,29 +53,64 @@ public struct VectorTileLayer: Sendable {
         let dust: Dust
     }
 
+    /// The positions of areas' labels as a layer of tiles.
+    public struct AreaLabels: Hashable, Sendable {
+        /// The name of that layer.
+        public var name: String
+        /// The attributes that they have of their areas.
+        public var attributes: Set<String>
+
+        /// Names the layer.
+        public init(name: String, attributes: Set<String>) {
+            self.name = name
+            self.attributes = attributes
+        }
+    }
+
     /// A layer of features, kept in their order.
-    public init(name: String, features source: [VectorTileFeature]) {
+    ///
+    /// - Parameter labels: Of areas; nil for a layer without.
+    public init(
+        name: String, features source: [VectorTileFeature], labels areaLabels: AreaLabels? = nil
+    ) {
         self.name = name
         features.reserveCapacity(source.count)
-        // By their bytes: texts that Swift takes for equal may differ in them.
-        var keyNumbers: [[UInt8]: Int32] = [:]
-        var valueNumbers: [[UInt8]: Int32] = [:]
+        var places = areaLabels.map { VectorTileLayer(name: $0.name, features: []) }
+        places?.isLabels = true
         for feature in source {
-            guard geometry.append(feature.shape, of: features.count) else {
+            let dust = Dust(feature.shape, id: feature.id)
+            guard append(feature, feature.shape, dust) else {
                 unplaceable += 1
                 if let id = feature.id { unplaceableIDs.append(id) }
                 continue
             }
-            let first = tags.count
-            for (name, value) in feature.attributes {
-                tags.append(Self.number(of: Array(name.utf8), in: &keys, &keyNumbers))
-                tags.append(Self.number(of: value.message, in: &values, &valueNumbers))
-            }
-            features.append(
-                Feature(
-                    id: feature.id, kind: GeometryKind(feature.shape), tags: first..<tags.count,
-                    dust: Dust(feature.shape, id: feature.id)))
+            guard let areaLabels, let place = LabelPlace.place(of: feature.shape) else { continue }
+            var label = feature
+            label.attributes.removeAll { !areaLabels.attributes.contains($0.name) }
+            _ = places?.append(label, .point(place), dust)
         }
+        (keyNumbers, valueNumbers) = ([:], [:])
+        if var places {
+            (places.keyNumbers, places.valueNumbers) = ([:], [:])
+            labels = [places]
+        }
+    }
+
+    /// Appends a feature with another shape; false for one without a place.
+    private mutating func append(
+        _ feature: VectorTileFeature, _ shape: Shape, _ dust: Dust
+    ) -> Bool {
+        guard geometry.append(shape, of: features.count) else { return false }
+        let first = tags.count
+        for (name, value) in feature.attributes {
+            // By their bytes: texts that Swift takes for equal may differ in them.
+            tags.append(Self.number(of: Array(name.utf8), in: &keys, &keyNumbers))
+            tags.append(Self.number(of: value.message, in: &values, &valueNumbers))
+        }
+        features.append(
+            Feature(
+                id: feature.id, kind: GeometryKind(shape), tags: first..<tags.count, dust: dust))
+        return true
     }
 
     private static func number(

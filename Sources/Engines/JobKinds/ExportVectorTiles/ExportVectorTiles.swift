@@ -2,6 +2,7 @@
 // Part of Cairn.
 
 public import CairnModel
+internal import Expression
 internal import Geometry
 internal import Site
 public import TilePackages
@@ -102,7 +103,9 @@ public enum ExportVectorTiles: JobKindDefinition {
                     "map '\(map.name)' has no layer whose features vector tiles can have: "
                         + "expected one that is loaded, may be queried and is on this site")
             }
-            input.layers = layers.map { TileExport.PackageLayer($0, settings.selection.levels) }
+            input.layers = layers.flatMap {
+                TileExport.PackageLayer.parts(of: $0, settings.selection.levels)
+            }
             guard settings.format == .vtpk else { return }
             let style = try addStyle(to: &input, of: map, layers)
             if let newest, (newest.labels, newest.fonts) != (style.labels, style.fonts) {
@@ -197,15 +200,15 @@ public enum ExportVectorTiles: JobKindDefinition {
 }
 
 extension TileExport.PackageLayer {
-    /// A layer inside the levels of the package.
-    fileprivate init(_ tiles: TileLayer, _ levels: [Int]) {
+    /// The layers of the package's tiles that a map's layer is in, inside the package's levels.
+    fileprivate static func parts(of tiles: TileLayer, _ levels: [Int]) -> [Self] {
         let shown = levels.filter { tiles.levels ~= $0 }
-        self.init(
-            name: tiles.layer.name, minLevel: shown.first ?? tiles.levels.lowerBound,
-            maxLevel: shown.last ?? tiles.levels.upperBound,
-            fields: (tiles.layer.properties?.fields ?? []).dropFirst().flatMap {
-                [$0.name, $0.type.nameInTiles]
-            })
+        return tiles.parts.map { part in
+            Self(
+                name: part.name, minLevel: shown.first ?? tiles.levels.lowerBound,
+                maxLevel: shown.last ?? tiles.levels.upperBound,
+                fields: part.fields.flatMap { [$0.name, $0.type.nameInTiles] })
+        }
     }
 }
 

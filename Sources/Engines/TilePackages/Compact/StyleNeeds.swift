@@ -57,13 +57,24 @@ struct StyleNeeds {
             let fonts = (layout["text-font"]?.elements ?? []).compactMap(\.text)
             guard !fonts.isEmpty else { continue }
             var label = Label(fonts: fonts.joined(separator: ","))
-            Self.read(text, into: &label)
+            Self.read(text: text, into: &label)
             labels[name, default: []].append(label)
         }
     }
 
     /// Paths below `resources`, sorted.
     var paths: [String] { (glyphs.map(\.path) + (hasSprites ? Self.sprites : [])).sorted() }
+
+    /// A text is one with attributes in braces; anything else an expression.
+    private static func read(text: JSONTree, into label: inout Label) {
+        guard var rest = text.text?[...] else { return read(text, into: &label) }
+        while let open = rest.firstIndex(of: "{"), let close = rest[open...].firstIndex(of: "}") {
+            label.ranges.formUnion(ranges(of: String(rest[..<open])))
+            label.keys.insert(String(rest[open..<close].dropFirst()))
+            rest = rest[close...].dropFirst()
+        }
+        label.ranges.formUnion(ranges(of: String(rest)))
+    }
 
     private static func read(_ tree: JSONTree, into label: inout Label) {
         switch tree {

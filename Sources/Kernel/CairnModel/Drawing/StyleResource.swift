@@ -58,7 +58,7 @@ public struct GlyphRange: Hashable, Sendable, Codable, Comparable {
 
 /// Fonts as a style names them, the first that has a character's glyph.
 ///
-/// A name is a family and its style: `DejaVu Sans Bold Italic`.
+/// A name is a family, and its style where it has one: `DejaVu Sans Bold Italic`.
 public struct FontStack: Hashable, Sendable {
     /// The most bytes of its name.
     public static let byteBound = 256
@@ -115,9 +115,12 @@ public struct FontStack: Hashable, Sendable {
     }
 
     /// The name of each font.
+    ///
+    /// One without a style is the family alone: programs that look for installed fonts call that
+    /// style `Regular`, `Book` or `Roman`, each by its family.
     public var names: [String] {
         let style = (isBold ? " Bold" : "") + (isItalic ? " Italic" : "")
-        return families.map { $0 + (style.isEmpty ? " Regular" : style) }
+        return families.map { $0 + style }
     }
 
     /// The names with commas, as a client asks for them.

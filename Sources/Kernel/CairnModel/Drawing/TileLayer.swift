@@ -10,11 +10,15 @@ public struct TileLayer: Hashable, Sendable {
     public var layer: LayerDescription
     /// The levels at which tiles have it.
     public var levels: ClosedRange<Int>
+    /// The layer of the tiles that has the positions of its labels; nil for one that has none: of
+    /// points or lines, or without labels.
+    public var labelName: String?
 
     /// A layer at some levels.
-    public init(layer: LayerDescription, levels: ClosedRange<Int>) {
+    public init(layer: LayerDescription, levels: ClosedRange<Int>, labelName: String? = nil) {
         self.layer = layer
         self.levels = levels
+        self.labelName = labelName
     }
 
     /// The scale's denominator at which a tile of level 0 has 512 pixels.
@@ -35,6 +39,9 @@ extension MapDescription {
     /// Those that `wanted` selects and that are loaded, may be queried, and have features on this
     /// site: datasets and graphics, which are one layer for each kind of geometry, see
     /// ``LayerDescription/tileParts``. Each is in the levels in which it is shown at some scale.
+    ///
+    /// The labels of areas are in a layer `NAME/label`, as Esri's tiles have them; with `'` behind
+    /// it where that is the name of another layer.
     public func tileLayers(_ wanted: DrawnLayers = DrawnLayers()) -> [TileLayer] {
         let byID = Dictionary(layers.map { ($0.id, $0) }) { first, _ in first }
         var named = Set(wanted.ids)
@@ -42,7 +49,7 @@ extension MapDescription {
         for layer in layers where layer.parent.map(named.contains) ?? false {
             named.insert(layer.id)
         }
-        return layers.flatMap { layer -> [TileLayer] in
+        var result = layers.flatMap { layer -> [TileLayer] in
             let parts = layer.tileParts.filter(\.hasTileFeatures)
             guard !parts.isEmpty else { return [] }
             var ancestry = [layer]
@@ -65,6 +72,13 @@ extension MapDescription {
             }
             return parts.map { TileLayer(layer: $0, levels: levels) }
         }
+        var names = Set(result.map(\.layer.name))
+        for index in result.indices where result[index].layer.hasAreaLabels {
+            var name = result[index].layer.name + "/label"
+            while !names.insert(name).inserted { name += "'" }
+            result[index].labelName = name
+        }
+        return result
     }
 
     /// The levels that show a layer inside all of the ranges; nil for none.
@@ -82,6 +96,12 @@ extension MapDescription {
 }
 
 extension LayerDescription {
+    /// Whether it has areas with labels.
+    fileprivate var hasAreaLabels: Bool {
+        properties?.geometryType == .polygon
+            && shownDrawing?.labels.contains { $0.symbol.sizePoints > 0 } == true
+    }
+
     /// Whether vector tiles can have its features.
     fileprivate var hasTileFeatures: Bool {
         guard loadStatus == .loaded, isQueryable, properties?.geometryType != nil else {

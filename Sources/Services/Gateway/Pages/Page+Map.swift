@@ -184,7 +184,7 @@ extension Page {
     }
 
     /// `xmin,ymin,xmax,ymax` of an envelope.
-    private func box(_ extent: JSONTree?) -> String? {
+    func box(_ extent: JSONTree?) -> String? {
         let sides = ["xmin", "ymin", "xmax", "ymax"].compactMap { extent?[$0]?.number }
         return sides.count == 4 ? sides.map { "\($0)" }.joined(separator: ",") : nil
     }
@@ -215,6 +215,8 @@ extension Page {
                 if place > 0 { page.text(" · ") }
                 page.link(href("\(path)/\(part)"), name)
             }
+            page.text(" · ")
+            page.link(href(Self.service(captures.name, "VectorTileServer")), "Vector tiles")
         }
         form(of: route, path, "Show", keepsMoment: false, &page)
         page.element("details") { page in

@@ -34,6 +34,8 @@ struct Page {
     var seesHistory = false
     /// Whether the caller may change the roads of the network.
     var mayChangeRoads = false
+    /// The origin that the client asked; nil where it is unknown.
+    var origin: String?
     /// Whether Leaflet is available for interactive maps.
     var hasLeaflet = true
 
@@ -102,7 +104,7 @@ struct Page {
         var scripts = route.view.scripts.map(\.url)
         if showsMap, hasLeaflet {
             page.void("link", ["rel": "stylesheet", "href": PageAsset.leafletStyle])
-            scripts += [PageAsset.leafletScript, PageAsset.map.url]
+            scripts += [PageAsset.leafletScript, route.view.mapScript.url]
             if !related.networks.isEmpty { scripts.append(PageAsset.routes.url) }
         }
         // What the others ask with.

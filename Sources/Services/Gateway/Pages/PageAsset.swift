@@ -9,6 +9,7 @@ enum PageAsset: String, CaseIterable {
     case stylesheet = "cairn.css"
     case page = "page.js"
     case map = "map.js"
+    case tiles = "tiles.js"
     case routes = "routes.js"
     case query = "query.js"
     case suggest = "suggest.js"
@@ -44,6 +45,7 @@ enum PageAsset: String, CaseIterable {
         case .stylesheet: PackageResources.cairn_css
         case .page: PackageResources.page_js
         case .map: PackageResources.map_js
+        case .tiles: PackageResources.tiles_js
         case .routes: PackageResources.routes_js
         case .query: PackageResources.query_js
         case .suggest: PackageResources.suggest_js

@@ -26,6 +26,8 @@ struct View: Sendable {
     var isList = false
     /// Whether it contains an interactive map.
     var hasMap = false
+    /// The script of that map.
+    var mapScript = PageAsset.map
     var scripts: [PageAsset] = []
     let content: @Sendable (Page, inout Markup) -> Void
 
@@ -75,6 +77,10 @@ struct View: Sendable {
     ) { page, markup in page.map(page.captures.name, &markup) }
 
     static let mapValue = View(title: name) { page, markup in page.value(page.answer, &markup) }
+
+    static let vectorTiles = View(
+        title: { "\($0.captures.name): vector tiles" }, hasMap: true, mapScript: .tiles
+    ) { page, markup in page.vectorTiles(page.captures.name, &markup) }
 
     static let allLayers = View(
         title: { "\($0.captures.name): all layers" }, related: .legend

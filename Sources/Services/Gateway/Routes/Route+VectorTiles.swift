@@ -14,7 +14,7 @@ extension Route {
     static let vectorTiles = [
         Route(
             vectorTileServer, label: "vectorTiles", "The vector tiles of a map.",
-            requires: .map(.query), asks: moment, view: .mapValue,
+            requires: .map(.query), asks: moment, view: .vectorTiles,
             handler: GatewayService.vectorTileService),
         style("/resources/styles", "The style of the tiles (MapLibre style, version 8)."),
         style("/resources/styles/root.json", "The same style."),

@@ -77,7 +77,8 @@ extension GatewayService {
             page.related.layer = await tree(.mapLayer, call)
             page.related.count = await count(page, call)
         }
-        if page.showsMap {
+        page.origin = request.origin
+        if page.showsMap, view.mapScript == .map {
             page.related.locators = await locators(call)
             page.related.networks = await networks(call)
         }

@@ -2,6 +2,7 @@
 // Part of Cairn.
 
 internal import CairnModel
+internal import Expression
 internal import Geometry
 internal import JobKinds
 internal import Platform
@@ -134,9 +135,8 @@ struct OGCTileset {
                 json.member("crs", OGCReference.crs84.uri)
             }
             if let layers = content.layers {
-                json.member("layers", array: layers) { json, layer in
-                    json.object { Self.write(layer, to: &$0) }
-                }
+                json.key("layers")
+                json.array { json in for layer in layers { Self.write(layer, to: &json) } }
             }
             json.key("links")
             json.array { json in
@@ -160,21 +160,26 @@ struct OGCTileset {
             of: map, template: template("z", "y", "x") + secret, vectorLayers: content.layers)
     }
 
-    /// A layer of vector tiles (17-083r4, table 30).
-    private static func write(_ each: TileLayer, to json: inout JSONWriter) {
-        json.member("id", each.layer.name)
-        json.member("dataType", "vector")
-        if let type = each.layer.properties?.geometryType {
-            json.member("geometryDimension", type.dimension)
-        }
-        json.member("minTileMatrix", "\(each.levels.lowerBound)")
-        json.member("maxTileMatrix", "\(each.levels.upperBound)")
-        json.member("propertiesSchema") { json in
-            json.member("type", "object")
-            json.member("properties") { json in
-                for field in (each.layer.properties?.fields ?? []).dropFirst() {
-                    json.member(field.name) { json in
-                        json.member("type", field.type.nameInTiles.lowercased())
+    /// The layers that vector tiles have of a map's layer (17-083r4, table 30).
+    private static func write(_ tiles: TileLayer, to json: inout JSONWriter) {
+        for (number, part) in tiles.parts.enumerated() {
+            json.object { json in
+                json.member("id", part.name)
+                json.member("dataType", "vector")
+                // Behind the features are the positions of labels.
+                if let type = tiles.layer.properties?.geometryType {
+                    json.member("geometryDimension", number == 0 ? type.dimension : 0)
+                }
+                json.member("minTileMatrix", "\(tiles.levels.lowerBound)")
+                json.member("maxTileMatrix", "\(tiles.levels.upperBound)")
+                json.member("propertiesSchema") { json in
+                    json.member("type", "object")
+                    json.member("properties") { json in
+                        for field in part.fields {
+                            json.member(field.name) { json in
+                                json.member("type", field.type.nameInTiles.lowercased())
+                            }
+                        }
                     }
                 }
             }

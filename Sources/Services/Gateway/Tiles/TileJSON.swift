@@ -2,6 +2,7 @@
 // Part of Cairn.
 
 internal import CairnModel
+internal import Expression
 internal import Geometry
 internal import JobKinds
 internal import Platform
@@ -39,15 +40,15 @@ enum TileJSON {
 
 extension JSONWriter {
     fileprivate mutating func vectorLayers(_ layers: [TileLayer]) {
-        member("vector_layers", array: layers) { json, each in
+        let parts = layers.flatMap { tiles in tiles.parts.map { (tiles.levels, $0) } }
+        member("vector_layers", array: parts) { json, each in
+            let (levels, part) = each
             json.object { json in
-                json.member("id", each.layer.name)
-                json.member("minzoom", each.levels.lowerBound)
-                json.member("maxzoom", each.levels.upperBound)
+                json.member("id", part.name)
+                json.member("minzoom", levels.lowerBound)
+                json.member("maxzoom", levels.upperBound)
                 json.member("fields") { json in
-                    for field in (each.layer.properties?.fields ?? []).dropFirst() {
-                        json.member(field.name, field.type.nameInTiles)
-                    }
+                    for field in part.fields { json.member(field.name, field.type.nameInTiles) }
                 }
             }
         }

@@ -1,27 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-internal import Geometry
-
 /// The pole of inaccessibility: the place inside rings that is farthest from all of them.
 ///
 /// Squares are subdivided while they may still contain a better place (Garcia-Castellanos and
 /// Lombardo, 2007, in the form of Mapbox's polylabel).
-struct InnerPlace {
+public struct InnerPlace: Hashable, Sendable {
     /// The place.
-    let place: Coordinate
+    public let place: Coordinate
     /// Its distance to the nearest ring.
-    let distance: Double
-
-    /// Limit of squares examined.
-    private static let squareLimit = 600
+    public let distance: Double
 
     /// Finds the place; nil for an empty interior.
     ///
     /// - Parameters:
     ///   - rings: Closed; the even-odd rule decides the interior.
     ///   - precision: The smallest improvement worth a search, in the rings' units; above 0.
-    init?(_ rings: [[Coordinate]], precision: Double) {
+    ///   - squareLimit: The most squares that are examined.
+    public init?(_ rings: [[Coordinate]], precision: Double, squareLimit: Int = 600) {
         let bounds = Shape.polygon(rings: rings).envelope
         let side = min(bounds.width, bounds.height)
         guard side > 0, side.isFinite else { return nil }
@@ -45,7 +41,7 @@ struct InnerPlace {
             y += step
         }
         var count = waiting.count
-        while count < Self.squareLimit,
+        while count < squareLimit,
             let next = waiting.indices.max(by: { waiting[$0].promise < waiting[$1].promise })
         {
             let square = waiting.remove(at: next)
