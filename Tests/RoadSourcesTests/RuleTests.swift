@@ -63,14 +63,18 @@ struct RuleTests {
     }
 
     @Test(arguments: [
-        ("barrier=gate", UInt32?.some(60_000)), ("barrier=gate access=private", UInt32.max),
-        ("barrier=bollard", UInt32.max), ("barrier=bollard bollard=rising", nil),
-        ("barrier=cattle_grid", nil), ("barrier=bollard motor_vehicle=yes", nil),
+        ("barrier=gate", UInt32?.some(60_000), UInt8(0)), ("barrier=gate access=no", .max, 0),
+        ("barrier=gate access=private", nil, 1), ("barrier=lift_gate access=yes", nil, 0),
+        ("barrier=lift_gate access=no motor_vehicle=destination", nil, 1),
+        ("barrier=bollard", .max, 0), ("barrier=bollard bollard=rising", nil, 0),
+        ("barrier=cattle_grid", nil, 0), ("barrier=bollard motor_vehicle=yes", nil, 0),
     ])
-    func `barriers stop or delay`(tags: String, delay: UInt32?) throws {
+    func `barriers stop or delay, or let users pass`(
+        tags: String, delay: UInt32?, endsOnly: UInt8
+    ) throws {
         let roads = try MadeRoads("highway=residential", node: tags, profiles: ["car"])
         let rule = roads.draft.nodeRules[Int(roads.draft.nodes[1].rule)]
-        #expect(rule.delays.first == delay)
+        #expect(rule.delays.first == delay && rule.endsOnly == endsOnly)
     }
 
     @Test(arguments: [

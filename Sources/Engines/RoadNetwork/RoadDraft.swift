@@ -57,11 +57,15 @@ public struct RoadDraft: Sendable {
         public var hasSignals: Bool
         /// Milliseconds of passing it by mode, `UInt32.max` where it is closed; empty for no delay.
         public var delays: [UInt32]
+        /// Bit m is set where mode m may pass at the start and at the end of a route only: the
+        /// stretches of road that lead to the node may be used there alone.
+        public var endsOnly: UInt8
 
         /// Creates a rule.
-        public init(hasSignals: Bool = false, delays: [UInt32] = []) {
+        public init(hasSignals: Bool = false, delays: [UInt32] = [], endsOnly: UInt8 = 0) {
             self.hasSignals = hasSignals
             self.delays = delays
+            self.endsOnly = endsOnly
         }
     }
 

@@ -15,6 +15,9 @@ struct ModeTables {
     init(_ draft: RoadDraft, _ topology: NetworkTopology, _ turns: TurnTable) {
         var lengths = [Double](repeating: 0, count: draft.ways.count)
         for link in topology.links { lengths[link.way] += link.length }
+        let rules = topology.vertexNodes.map {
+            draft.nodeRules[Int(draft.nodes[Int($0)].rule)]
+        }
         for mode in draft.modes.indices {
             let first = durations.count
             for edge in topology.edges {
@@ -23,7 +26,9 @@ struct ModeTables {
                 let traits = draft.traits[Int(way.traits)]
                 let passages = edge.isBackward ? traits.backward : traits.forward
                 let passage = passages.indices.contains(mode) ? passages[mode] : .closed
-                access.append(passage.access.rawValue)
+                let ends = rules[Int(edge.tail)].endsOnly | rules[Int(edge.head)].endsOnly
+                let isForEnds = passage.access == .open && ends & 1 << UInt8(mode) != 0
+                access.append((isForEnds ? RoadAccess.endsOnly : passage.access).rawValue)
                 guard passage.access != .closed else {
                     durations.append(RoadNetwork.unreachable)
                     remainders.append(0)
@@ -41,8 +46,12 @@ struct ModeTables {
                 remainders.append(
                     isShort ? Int16(((seconds * 1000 - milliseconds) * 1000).rounded()) : 0)
             }
-            components += Self.components(
+            let connected = Self.components(
                 mode, durations[first...], topology.edges.count, turns)
+            components += connected
+            for edge in EnclosedRoads(mode, access[first...], connected, turns).edges {
+                access[first + edge] = RoadAccess.endsOnly.rawValue
+            }
         }
     }
 

@@ -23,12 +23,22 @@ struct NodeRules {
         if tags["barrier"] != nil {
             let delays = profiles.map { Self.delay($0, tags) }
             if delays.contains(where: { $0 != 0 }) { rule.delays = delays }
+            for (mode, profile) in profiles.enumerated()
+            where delays[mode] != .max && Self.ownAccess(profile, tags) == .endsOnly {
+                rule.endsOnly |= 1 << UInt8(mode)
+            }
         }
         if let known = numbers[rule] { return known }
         let number = UInt32(list.count)
         list.append(rule)
         numbers[rule] = number
         return number
+    }
+
+    /// The access that a node's own tags state; nil for none.
+    private static func ownAccess(_ profile: RoadProfile, _ tags: OSMTags) -> RoadAccess? {
+        guard profile.barriers != nil else { return nil }
+        return profile.access.keys.lazy.compactMap { tags[$0] }.first.map(profile.access.access)
     }
 
     /// Milliseconds of passing a barrier; `UInt32.max` where it is closed.
@@ -43,11 +53,8 @@ struct NodeRules {
             if let value = tags[key], let pass = barriers.pass["\(key)=\(value)"] { seconds = pass }
         }
         let milliseconds = seconds.map { UInt32(($0 * 1000).rounded()) }
-        // The node's own tags come before its kind.
-        for key in profile.access.keys {
-            guard let value = tags[key] else { continue }
-            return profile.access.access(value) == .open ? milliseconds ?? 0 : .max
-        }
+        // The node's own tags come before its kind; what they let pass stands open.
+        if let own = ownAccess(profile, tags) { return own == .closed ? .max : 0 }
         if let milliseconds { return milliseconds }
         if barriers.closed.contains(barrier) { return .max }
         return barriers.otherwise == .open ? 0 : .max
