@@ -70,9 +70,12 @@ func process(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
         swiftSettings: settings, linkerSettings: [sharedText])
 }
 
-func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+func tests(
+    _ name: String, _ dependencies: [Target.Dependency], isHot: Bool = false
+) -> Target {
     .testTarget(
-        name: name, dependencies: dependencies, path: "Tests/\(name)", swiftSettings: settings)
+        name: name, dependencies: dependencies, path: "Tests/\(name)",
+        swiftSettings: settings + (isHot ? hotModule : []))
 }
 
 let arguments: Target.Dependency = .product(
@@ -453,7 +456,7 @@ let testTargets: [Target] = [
         [
             "CairnModel", "Geometry", "RoadNetwork", "RoadSources", "RouteSearch", "Routing",
             "TestKit",
-        ]),
+        ], isHot: true),
     tests("JobsTests", ["Jobs", "CairnModel", "EventLog", "TestKit"]),
     tests("RecordingTests", ["Recording", "CairnModel", "Geometry", "Platform", "TestKit"]),
     tests(

@@ -15,94 +15,36 @@ import Testing
 /// Random pairs on an extract of the shared data beside a plain search over its turns, and again
 /// after each of many changes of roads.
 ///
-/// The short form takes a small extract; `CAIRN_ROADS=long` the one with the most roads, with 10,000 pairs and
-/// 1,000 changes, each followed by 10 pairs.
+/// Every path is followed on the ways of the source; after each change the metric is that of a full
+/// customization of costs that are computed anew.
+///
+/// The short form takes a small extract; `CAIRN_ROADS=long`, as `deploy/test --roads` sets it, the
+/// one with the most turns and the one with the most restrictions, each with 10,000 pairs and 1,000
+/// changes, each followed by 10 pairs.
 @Suite struct ExtractTests {
-    private struct Form {
+    struct Form {
         var extract: String
         var pairs: Int
         var changes: Int
         var pairsAfterChange: Int
 
-        static var wanted: Form {
-            ProcessInfo.processInfo.environment["CAIRN_ROADS"] == "long"
-                ? Form(
-                    extract: "osm/columbus_oh_sorted.osm.pbf", pairs: 10_000, changes: 1_000,
-                    pairsAfterChange: 10)
-                : Form(
-                    extract: "osm/baltimore.osm.pbf", pairs: 30, changes: 5, pairsAfterChange: 3)
-        }
-    }
-
-    /// Dijkstra's algorithm on weights of arcs and turns.
-    private struct Search {
-        let starts: [UInt32]
-        let targets: [UInt32]
-        private var costs: [UInt32]
-        private var touched: [Int] = []
-        /// A binary heap of costs and arcs.
-        private var heap: [UInt64] = []
-
-        init(_ roads: RoadNetwork) {
-            (starts, targets) = (roads.turnStarts(), roads.turnTargets())
-            costs = [UInt32](repeating: .max, count: roads.arcCount)
-        }
-
-        private mutating func push(_ item: UInt64) {
-            heap.append(item)
-            var child = heap.count - 1
-            while child > 0, heap[child] < heap[(child - 1) / 2] {
-                heap.swapAt(child, (child - 1) / 2)
-                child = (child - 1) / 2
+        static var wanted: [Form] {
+            guard ProcessInfo.processInfo.environment["CAIRN_ROADS"] == "long" else {
+                return [
+                    Form(
+                        extract: "osm/baltimore.osm.pbf", pairs: 30, changes: 5,
+                        pairsAfterChange: 3)
+                ]
             }
-        }
-
-        private mutating func pop() -> UInt64? {
-            guard let first = heap.first, let last = heap.popLast() else { return nil }
-            guard !heap.isEmpty else { return first }
-            heap[0] = last
-            var parent = 0
-            while true {
-                var least = parent
-                for child in [2 * parent + 1, 2 * parent + 2]
-                where child < heap.count && heap[child] < heap[least] { least = child }
-                guard least != parent else { return first }
-                heap.swapAt(parent, least)
-                parent = least
+            return ["osm/columbus_oh_sorted.osm.pbf", "osm/andorra-2025.osm.pbf"].map {
+                Form(extract: $0, pairs: 10_000, changes: 1_000, pairsAfterChange: 10)
             }
-        }
-
-        /// Finds the costs from the start of an edge to the ends of all arcs.
-        mutating func run(from start: Int, _ weights: RouteWeights) {
-            for arc in touched { costs[arc] = .max }
-            touched = [start]
-            costs[start] = weights.edges[start]
-            push(UInt64(weights.edges[start]) << 32 | UInt64(start))
-            while let item = pop() {
-                let (arc, cost) = (Int(item & 0xFFFF_FFFF), UInt32(item >> 32))
-                guard costs[arc] == cost else { continue }
-                for turn in Int(starts[arc])..<Int(starts[arc + 1])
-                where weights.turns[turn] < RouteWeights.infinity {
-                    let target = Int(targets[turn])
-                    guard weights.edges[target] < RouteWeights.infinity else { continue }
-                    let next = cost + weights.turns[turn] + weights.edges[target]
-                    guard next < costs[target] else { continue }
-                    if costs[target] == .max { touched.append(target) }
-                    costs[target] = next
-                    push(UInt64(next) << 32 | UInt64(target))
-                }
-            }
-        }
-
-        /// The least cost to one of some arcs; nil for none.
-        func cost(to ends: [UInt32]) -> UInt32? {
-            ends.map { costs[Int($0)] }.filter { $0 != .max }.min()
         }
     }
 
     /// The cost of a path by its own turns and edges; nil where a part of it is forbidden.
     private func cost(
-        of path: RoutePath, _ weights: RouteWeights, _ search: Search
+        of path: RoutePath, _ weights: RouteWeights, _ search: TurnSearch
     ) -> UInt32? {
         var sum: UInt32 = 0
         for (place, arc) in path.edges.enumerated() {
@@ -118,29 +60,24 @@ import Testing
         return sum
     }
 
-    @Test func `routes cost what a plain search says, after each change too`() throws {
-        let form = Form.wanted
+    @Test(arguments: Form.wanted)
+    func `routes cost what a plain search says, after each change too`(form: Form) throws {
         guard let path = SharedData.path(form.extract) else { return }
-        let directory = NSTemporaryDirectory() + "/extract-" + UUID().uuidString
-        defer { try? FileManager.default.removeItem(atPath: directory) }
-        let (draft, _) = try RoadSources.read(
-            [path], profiles: [try RoadProfile.named("car")], expandingIn: NSTemporaryDirectory())
-        let built = try NetworkBuilder.build(draft, into: directory)
-        let roads = try RoadNetwork(
-            path: "\(directory)/\(built.id.rawValue)/\(NetworkBuilder.fileName)", id: built.id)
-        let network = try RoutableNetwork(
-            NetworkPublished(
-                name: "Extract", network: built.id,
-                topology: try RoutableNetwork.writeTopology(of: roads, in: directory),
-                modes: draft.modes, edgeCount: built.edgeCount, extent: roads.extent),
-            in: directory)
+        let extract = try ExtractNetwork(path)
+        let (roads, network) = (extract.roads, extract.network)
         var random = SeededGenerator(seed: 17)
-        var search = Search(roads)
+        var search = TurnSearch(roads)
+        let walker = RoadWalker(extract.draft, roads, mode: 0)
         let open = (0..<roads.edgeCount).filter { roads.access(of: $0, mode: 0) == .open }
         var (found, unreached) = (0, 0)
 
         /// Groups of ten pairs have their start in common.
-        func compare(_ metric: RouteMetric, _ count: Int) throws {
+        func compare(
+            _ metric: RouteMetric, _ count: Int, _ standing: [StandingRoadChange] = []
+        ) throws {
+            let closures = standing.map(\.change).filter { $0.effect == .closed }
+            let closed = Set(closures.flatMap(\.edges))
+            let banned = Set(standing.flatMap { $0.change.turns ?? [] })
             let usable = open.filter { metric.weights.edges[$0] < RouteWeights.infinity }
             var start = 0
             for number in 0..<count {
@@ -162,6 +99,13 @@ import Testing
                     continue
                 }
                 #expect(cost(of: path, metric.weights, search) == path.cost)
+                let edges = path.edges.map { roads.edge(ofArc: Int($0)) }
+                let fault = walker.fault(edges, closed: closed, banned: banned)
+                #expect(fault == nil, "edge \(start) to \(end)")
+                // The walker sees what is wrong.
+                let closure = [roads.name(of: end)]
+                #expect(walker.fault(edges, closed: closed.union(closure)) != nil)
+                #expect(edges.count < 3 || walker.fault(edges.reversed()) != nil)
                 found += 1
             }
         }
@@ -171,32 +115,83 @@ import Testing
                 at: RouteMoment(
                     changes: standing, sequence: 1, now: Timestamp(microseconds: 0)))
         }
+        /// The metric of costs of which each is computed by itself, customized as a whole.
+        func metricAnew(_ router: Router) throws -> RouteMetric {
+            let (costs, conditions) = (router.costs, router.conditions)
+            let edges = (0..<roads.arcCount).map {
+                network.weight(ofEdge: roads.edge(ofArc: $0), costs, conditions)
+            }
+            let turns = (0..<roads.arcCount).flatMap { arc in
+                (Int(search.starts[arc])..<Int(search.starts[arc + 1])).map {
+                    network.cost(ofTurn: $0, from: arc, costs, conditions)
+                }
+            }
+            return try RouteMetric(
+                network.topology, RouteWeights(edges: edges, turns: turns))
+        }
+        /// A change of some random roads.
+        func change() -> RoadChange {
+            let first = open[Int(random.next() % UInt64(open.count))]
+            if random.next() % 5 == 0 {
+                let from = roads.name(of: first)
+                let turns = roads.turns(fromArc: first).prefix(2).map {
+                    RoadChange.Turn(from: from, to: roads.name(of: roads.edge(ofArc: $0.target)))
+                }
+                let edges = Set(turns.flatMap { [$0.from, $0.to] })
+                return RoadChange(.bannedTurn, edges: edges.sorted(), turns: turns)
+            }
+            let edges = (0..<Int(random.next() % 8)).map { _ in
+                open[Int(random.next() % UInt64(open.count))]
+            }
+            let effect: RoadChange.Effect =
+                switch random.next() % 4 {
+                case 0: .closed
+                case 1: .speed(Double(5 + random.next() % 90))
+                case 2: .factor(Double(1 + random.next() % 40) / 10)
+                default: .delay(Double(random.next() % 100))
+                }
+            return RoadChange(effect, edges: Set([first] + edges).map(roads.name).sorted())
+        }
         let first = try router([]).metric
+        #expect(try metricAnew(try router([])) == first)
         try compare(first, form.pairs)
         var standing: [StandingRoadChange] = []
         for number in 1...form.changes {
             if number % 4 == 0, let ended = standing.indices.randomElement(using: &random) {
                 standing.remove(at: ended)
             } else {
-                let edges = (0..<Int(1 + random.next() % 8)).map { _ in
-                    roads.name(of: open[Int(random.next() % UInt64(open.count))])
-                }
-                let effect: RoadChange.Effect =
-                    switch random.next() % 4 {
-                    case 0: .closed
-                    case 1: .speed(Double(5 + random.next() % 90))
-                    case 2: .factor(Double(1 + random.next() % 40) / 10)
-                    default: .delay(Double(random.next() % 100))
-                    }
                 standing.append(
                     StandingRoadChange(
-                        number: Int64(number), change: RoadChange(effect, edges: edges),
+                        number: Int64(number), change: change(),
                         recordedAt: Timestamp(microseconds: 0)))
             }
-            try compare(try router(standing).metric, form.pairsAfterChange)
+            let changed = try router(standing)
+            #expect(try metricAnew(changed) == changed.metric, "change \(number)")
+            try compare(changed.metric, form.pairsAfterChange, standing)
         }
-        // After the end of all changes the numbers of the metric are those of the beginning.
+        // Undone one by one, as far as the costs of the beginning: number for number.
+        while let last = standing.indices.randomElement(using: &random) {
+            standing.remove(at: last)
+            if standing.count == 1 {
+                let router = try router(standing)
+                var metric = router.metric
+                try metric.apply(
+                    network.changes(router.costs, from: router.conditions, to: .none))
+                #expect(metric == first)
+            }
+        }
         #expect(try router([]).metric == first)
         #expect(found > form.pairs / 2, "\(found) routes, \(unreached) pairs without one")
+        let counts = walker.restrictionCounts
+        #expect(counts.ways > 0 && counts.sequences > 0, "\(counts)")
+        for number in 0..<roads.restrictionCount {
+            let restriction = roads.restriction(number)
+            guard restriction.modes.contains(0), restriction.condition.isEmpty else { continue }
+            for sequence in restriction.sequences { #expect(walker.fault(sequence) != nil) }
+        }
+        print(
+            "\(form.extract): \(roads.arcCount) arcs, \(roads.turnCount) turns;",
+            "\(found) routes, \(unreached) pairs without one;",
+            "\(counts.ways) restrictions checked on ways, \(counts.sequences) by their edges")
     }
 }
