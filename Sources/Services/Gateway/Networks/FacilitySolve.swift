@@ -95,6 +95,7 @@ struct FacilitySolve {
         let directions = try NetworkDirections(solve)
         self.directions =
             try parameters.flag(Known.returnDirections.name, default: false) ? directions : nil
+        if let note = self.directions?.note { solve.messages.append((50, note)) }
         lines = try parameters.word(Known.outputLines, NetworkLines.self) ?? .trueShape
         direction =
             try parameters.word(Known.travelDirection, TravelDirection.self) ?? .to
@@ -238,9 +239,9 @@ struct FacilitySolve {
                 ("IncidentID", .whole(incident.objectID)),
             ])
         if let start = solve.start {
-            let end = start + (route.seconds * 1000).rounded()
+            let (end, local) = (start + (route.seconds * 1000).rounded(), solve.localShift)
             row.attributes += [
-                ("StartTime", .real(start)), ("EndTime", .real(end)),
+                ("StartTime", .real(start + local)), ("EndTime", .real(end + local)),
                 ("StartTimeUTC", .real(start)), ("EndTimeUTC", .real(end)),
             ]
         }

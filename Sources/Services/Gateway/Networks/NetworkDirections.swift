@@ -81,6 +81,8 @@ struct NetworkDirections {
     let unit: Double
     /// Milliseconds since 1970; nil without a start.
     let start: Double?
+    /// Milliseconds from UTC to the clock of local times.
+    let localShift: Double
     let language: String?
 
     /// What clients count from where there is no start: 30 December 1899.
@@ -90,6 +92,7 @@ struct NetworkDirections {
         let parameters = solve.parameters
         output = SolveOutput(solve)
         start = solve.start
+        localShift = solve.localShift
         language = parameters[Known.directionsLanguage]
         let units = parameters[Known.directionsLengthUnits] ?? DirectionsUnit.usual
         if units.isEqualIgnoringCase("esriNAUUnknown") {
@@ -103,6 +106,15 @@ struct NetworkDirections {
             unit = metres
         }
         kind = try parameters.word(Known.directionsOutputType, DirectionsOutput.self) ?? .complete
+    }
+
+    /// What the answer says of a language that is not known.
+    var note: String? {
+        guard let language, !language.isEmpty else { return nil }
+        let known = DirectionsLanguage.named(language).code
+        let primary = language.prefix { $0 != "-" && $0 != "_" }.lowercased()
+        guard known != primary else { return nil }
+        return "Directions are in '\(known)': there are none in '\(language.prefix(40))'."
     }
 
     func write(_ routes: [SolvedRoute], to json: inout JSONWriter) throws(Failure) {
@@ -142,7 +154,8 @@ struct NetworkDirections {
                 json.member("length", line.length / unit)
                 json.member("time", line.duration / 60)
                 json.member("text", line.text)
-                json.member("ETA", (start ?? Self.zero) + (before * 1000).rounded())
+                json.member(
+                    "ETA", (start.map { $0 + localShift } ?? Self.zero) + (before * 1000).rounded())
                 if let start {
                     json.member("arriveTimeUTC", start + (before * 1000).rounded())
                 }

@@ -37,6 +37,7 @@ struct RouteSolve {
         let directions = try NetworkDirections(solve)
         self.directions =
             try parameters.flag(Known.returnDirections.name, default: true) ? directions : nil
+        if let note = self.directions?.note { solve.messages.append((50, note)) }
         lines = try parameters.word(Known.outputLines, NetworkLines.self) ?? .trueShape
         if lines == .measured {
             solve.messages.append((50, "Lines have no measures: 'outputLines' is true shape."))
@@ -213,9 +214,9 @@ struct RouteSolve {
         if let start = solve.start {
             let wait = solved.waits.reduce(0, +)
             let end = start + ((solved.seconds + wait) * 1000).rounded()
-            let time = solve.mode.costs[0]
+            let (time, local) = (solve.mode.costs[0], solve.localShift)
             row.attributes += [
-                ("StartTime", .real(start)), ("EndTime", .real(end)),
+                ("StartTime", .real(start + local)), ("EndTime", .real(end + local)),
                 ("StartTimeUTC", .real(start)), ("EndTimeUTC", .real(end)),
                 ("TotalWait_" + time.name, .real(wait / time.unit)),
                 (
@@ -294,9 +295,10 @@ struct RouteSolve {
                     }
                 }
             }
+            let local = solve.localShift
             row.attributes += [
-                ("ArriveTime", .real(arrival)), ("ArriveTimeUTC", .real(arrival)),
-                ("DepartTime", .real(departure)), ("DepartTimeUTC", .real(departure)),
+                ("ArriveTime", .real(arrival + local)), ("ArriveTimeUTC", .real(arrival)),
+                ("DepartTime", .real(departure + local)), ("DepartTimeUTC", .real(departure)),
             ]
             return row
         }

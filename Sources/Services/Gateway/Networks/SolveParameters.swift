@@ -330,8 +330,7 @@ struct SolveParameters {
             guard number != -1 else { return }
             start = number
             if !isUTC {
-                let middle = (network.extent.minX + network.extent.maxX) / 2
-                if middle.isFinite { start = number - (middle / 15 * 3_600_000).rounded() }
+                start = number - localShift
                 messages.append(
                     (0, "'\(parameter.name)' is in local mean time of the network's middle."))
             }
@@ -400,7 +399,12 @@ struct SolveParameters {
         guard let text = parameters[Known.locateSettings] else { return }
         let json = try RelaxedJSON.parse(text)
         let settings = json["default"] ?? json
-        if let tolerance = settings["tolerance"]?.number, tolerance > 0 {
+        if let tolerance = settings["tolerance"]?.number {
+            guard tolerance > 0 else {
+                throw Failure(
+                    .invalidParameter,
+                    "'tolerance' of 'locateSettings' is \(tolerance): expected more than 0")
+            }
             var unit: String?
             if case .string(let text)? = settings["toleranceUnits"] { unit = text }
             radius = min(
@@ -412,6 +416,12 @@ struct SolveParameters {
         if let overrides = json["overrides"], overrides != .null, overrides != .object([:]) {
             messages.append((50, "'overrides' of 'locateSettings' changes nothing."))
         }
+    }
+
+    /// Milliseconds by which the local mean time of the network's middle is ahead of UTC.
+    var localShift: Double {
+        let middle = (network.extent.minX + network.extent.maxX) / 2
+        return middle.isFinite ? (middle / 15 * 3_600_000).rounded() : 0
     }
 
     /// The places of features; those without a point stay unlocated, in the sea of nowhere.
@@ -470,8 +480,7 @@ struct SolveParameters {
                     "'\(name)' of feature \(feature.number) is \(value): expected milliseconds "
                         + "since 1970")
             }
-            let middle = (network.extent.minX + network.extent.maxX) / 2
-            if !isUTC, middle.isFinite { value -= (middle / 15 * 3_600_000).rounded() }
+            if !isUTC { value -= localShift }
             return Timestamp(microseconds: Int64(value.rounded()) * 1000)
         }
         let window = VisitWindow(
