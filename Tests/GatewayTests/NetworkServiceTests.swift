@@ -296,6 +296,8 @@ import Testing
         ),
         (["stops": "1,2;98,4"], "No solution found."), ([:], "'stops' is missing"),
         (["stops": "1,2;x,4"], "'stops'"), (["stops": "{}"], "Need at least 2"),
+        (["stops": "1,2;nan,4"], "'stops'"), (["stops": "1,2;1e999,4"], "'stops'"),
+        (["stops": #"[{"geometry":{"x":1,"y":2}},{"geometry":{"x":"NaN","y":4}}]"#], "Need at"),
         (["stops": #"{"url":"http://a.example/query"}"#], "a layer of this site"),
         (["stops": #"{"url":"/arcgis/rest/services/City/MapServer"}"#], "a layer of this site"),
         (
@@ -338,6 +340,10 @@ import Testing
         (["stops": "1,2;3,4", "startTime": "noon"], "startTime"),
         (["stops": "1,2;3,4", "directionsOutputType": "all"], "directionsOutputType"),
         (["stops": "1,2;3,4", "directionsLengthUnits": "cubits"], "directionsLengthUnits"),
+        (
+            ["stops": "1,2;3,4", "locateSettings": #"{"default":{"tolerance":-1}}"#],
+            "'tolerance' of 'locateSettings' is -1"
+        ),
         (["stops": "1,2;3,4", "accumulateAttributeNames": "Cows"], "accumulateAttributeNames"),
         (
             [
@@ -378,8 +384,11 @@ import Testing
             try features(body, "stops").last?["attributes"] as? [String: Any])
         #expect(stop["Wait_TravelTime"] as? Double == 0.5 && stop["Status"] as? Int == 6)
         #expect(stop["Violation_TravelTime"] as? Double == 1)
-        #expect(stop["ArriveTime"] as? Double == 1_001_000)
-        #expect(stop["DepartTime"] as? Double == 1_091_000)
+        #expect(stop["ArriveTimeUTC"] as? Double == 1_001_000)
+        #expect(stop["DepartTimeUTC"] as? Double == 1_091_000)
+        // Local mean time of the network's middle, 5° east.
+        #expect(stop["ArriveTime"] as? Double == 2_201_000)
+        #expect(stop["DepartTime"] as? Double == 2_291_000)
         // Without UTC they are in the local mean time of the network's middle, 5° east.
         _ = try await ask(
             "/Route/solve",
@@ -396,6 +405,9 @@ import Testing
         let stops = (0...1000).map { "\($0 % 90),1" }.joined(separator: ";")
         let text = await text("/Route/solve", ["stops": stops])
         #expect(text.contains("loaded into Stops exceeded the maximum of 1000 allowed"), "\(text)")
+        let million = String(repeating: "1,2;", count: 1_000_000)
+        let other = await self.text("/Route/solve", ["stops": million])
+        #expect(other.contains("exceeded the maximum of 1000 allowed"), "\(other.prefix(300))")
     }
 
     @Test func `empty results are no error where they are wanted`() async throws {
@@ -433,6 +445,16 @@ import Testing
         #expect(bare["directions"] == nil)
         #expect(try last.directions == nil)
         #expect(try features(bare, "routes").first?["geometry"] == nil)
+    }
+
+    @Test func `a language that is not known is said`() async throws {
+        func said(_ language: String) async throws -> [String] {
+            messages(
+                try await ask(
+                    "/Route/solve", ["stops": "1,2;4,6", "directionsLanguage": language]))
+        }
+        #expect(try await said("xx-YY") == ["Directions are in 'en': there are none in 'xx-YY'."])
+        #expect(try await said("pt_BR").isEmpty)
     }
 
     @Test func `the past takes the operation history`() async throws {

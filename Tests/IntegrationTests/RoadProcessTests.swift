@@ -324,4 +324,35 @@ import Testing
             #expect(refused.status == status, "\(arguments): \(refused.errors)")
         }
     }
+
+    @Test func `a change on a road that a rebuilt network lacks is kept, and holds with the road`()
+        async throws
+    {
+        guard Programs.areBuilt(["cairn", "cairn-logd"]) else { return }
+        let site = try await built()
+        defer { site.remove() }
+        func build(_ extract: String) async throws {
+            let source = site.folder + "/square.osm"
+            try extract.write(toFile: source, atomically: true, encoding: .utf8)
+            let rebuilt = try await run(
+                site, "network", "build", "Square", source, "--modes", "car,foot")
+            try #require(rebuilt.status == 0, "\(rebuilt.errors)")
+        }
+        let closed = try await change(site, "close", "Square", "--way", "12")
+        let around = try await route(site)
+        let lines = Self.extract.split(separator: "\n")
+        try await build(
+            lines.filter { !$0.contains("way id=\"12\"") }.joined(separator: "\n"))
+        let listed = try #require(
+            try await run(site, "road", "list", "Square", "--json").objects.first)
+        #expect(listed["number"] as? Int == closed)
+        #expect(listed["isUnresolved"] as? Bool == true && listed["missingCount"] as? Int == 2)
+        #expect(listed["edgeCount"] as? Int == 0)
+        // No other road is closed in its place.
+        #expect(try await route(site).1 == around.1)
+        try await build(Self.extract)
+        let again = try await run(site, "road", "list", "Square", "--json").objects
+        #expect(again.map { $0["isUnresolved"] as? Bool } == [false])
+        #expect(try await route(site) == around)
+    }
 }

@@ -3,6 +3,7 @@
 
 import CairnModel
 import Foundation
+import Synchronization
 import TestKit
 import Testing
 
@@ -102,6 +103,45 @@ import Testing
             port, "/osrm/Streets/table/v1/car/1.502,42.5;1.508,42.51?annotations=duration,distance")
         let distances = try #require(table["distances"] as? [[Double]], "\(table)")
         #expect(abs(distances[0][1] - best.length) < 0.06)
+        _ = try await site.run("down")
+    }
+
+    @Test func `routes are answered while their network is built anew`() async throws {
+        guard Programs.areBuilt() else { return }
+        let site = try SmallSite()
+        defer { site.remove() }
+        let file = site.folder + "/streets.osm"
+        let port = try Loopback.freePort()
+        func build(_ latitude: String) async throws {
+            try Self.streets.replacing("lat=\"42.510\"", with: "lat=\"\(latitude)\"")
+                .write(toFile: file, atomically: true, encoding: .utf8)
+            let outcome = try await site.run("network build Streets \(file)")
+            try #require(outcome.status == 0, "\(outcome.errors)")
+        }
+        @Sendable func length() async throws -> Double {
+            let body = try await Self.ask(port, "/osrm/route/v1/driving/1.502,42.5;1.505,42.51")
+            let route = try #require((body["routes"] as? [[String: Any]])?.first, "\(body)")
+            return try #require(route["distance"] as? Double)
+        }
+        try await build("42.510")
+        let up = try await site.run("up --detach --port \(port)")
+        try #require(up.status == 0, "\(up.errors)")
+        let first = try await length()
+        let isOver = Atomic(false)
+        let asked = Task {
+            var lengths: Set<Double> = []
+            repeat { lengths.insert(try await length()) } while !isOver.load(ordering: .relaxed)
+            return lengths
+        }
+        // The upper streets are further away, and the place is on none any more.
+        for latitude in ["42.520", "42.510", "42.520"] { try await build(latitude) }
+        var last = first
+        try await waitUntil("routes are those of the last network") {
+            last = try await length()
+            return abs(last - first) > 1
+        }
+        isOver.store(true, ordering: .relaxed)
+        #expect(try await asked.value.isSubset(of: [first, last]))
         _ = try await site.run("down")
     }
 }

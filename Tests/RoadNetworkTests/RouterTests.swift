@@ -217,6 +217,46 @@ struct RouterTests {
         #expect(answer.stops[1].status == .notLocated)
         #expect(answer.context.messages.map(\.code) == [.unlocated])
     }
+
+    @Test func `equal stops make legs of no length`() throws {
+        let made = try RandomGrid(seed: 1)
+        var random = SeededGenerator(seed: 1)
+        let place = made.place(&random)
+        let router = try made.router("Driving Time")
+        var request = RouteRequest(made.terms("Driving Time"), stops: [place, place, place])
+        request.directions = RouteRequest.Directions()
+        let route = try #require(try router.route(request).routes.first)
+        #expect(route.length == 0 && route.duration == 0 && route.legs.count == 2)
+    }
+
+    @Test func `a barrier over all roads leaves no route, and one of too many corners is refused`()
+        throws
+    {
+        let made = try RandomGrid(seed: 1)
+        var random = SeededGenerator(seed: 1)
+        let stops = [made.place(&random), made.place(&random)]
+        func answer(_ ring: [Coordinate]) throws -> RouteAnswer {
+            var terms = made.terms("Driving Time")
+            terms.barriers = [RouteBarrier(shape: .polygon(rings: [ring]))]
+            let router = try Router(made.network, terms, at: made.moment)
+            return try router.route(RouteRequest(terms, stops: stops))
+        }
+        let world = [(-180.0, -90.0), (-180, 90), (180, 90), (180, -90), (-180, -90)]
+            .map { Coordinate(x: $0.0, y: $0.1) }
+        #expect(try answer(world).routes.isEmpty)
+        let count = 100_001
+        var ring = (0..<count - 1).map { number in
+            let angle = 2 * Double.pi * Double(number) / Double(count - 1)
+            return Coordinate(x: cos(angle), y: sin(angle))
+        }
+        ring.append(ring[0])
+        do {
+            _ = try answer(ring)
+            Issue.record("a barrier of \(count) corners was taken")
+        } catch let error as Failure {
+            #expect(error.code == .tooLarge && error.message.contains("\(count)"), "\(error)")
+        }
+    }
 }
 
 /// A grid whose streets are fast and slow, one way, private and closed, with restrictions.
