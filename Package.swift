@@ -250,7 +250,7 @@ let tier4: [Target] = [
         "SiteAnswers",
         [
             "CairnClient", "CairnModel", "FeatureQuery", "Geometry", "Identify", "MapState",
-            "Platform",
+            "Platform", "Routing", "Site",
         ]),
 ]
 

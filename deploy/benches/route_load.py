@@ -183,19 +183,24 @@ show(case="files", peer="OSRM CH", cairn_bytes=ours, osrm_bytes=theirs,
      ratio=round(ours / theirs, 3))
 
 
-def resident(pattern):
-    found = subprocess.run(["pgrep", "-f", pattern], capture_output=True, text=True).stdout.split()
+def resident(*patterns):
+    """Bytes of the processes of some patterns, of a page that others map too its share (PSS)."""
     total = 0
-    for pid in found:
-        try:
-            with open(f"/proc/{pid}/status") as file:
-                total += next(int(line.split()[1]) for line in file if line.startswith("VmRSS"))
-        except (OSError, StopIteration):
-            continue
+    for pattern in patterns:
+        found = subprocess.run(["pgrep", "-f", pattern], capture_output=True, text=True)
+        for pid in found.stdout.split():
+            try:
+                with open(f"/proc/{pid}/smaps_rollup") as file:
+                    total += next(int(line.split()[1]) for line in file if line.startswith("Pss:"))
+            except (OSError, StopIteration):
+                continue
     return total * 1024
 
 
-ours, theirs = resident(f"pool router --site {options.site}"), resident("osrm-routed --algorithm ch")
+# All that answers routes: the gateway with all it does, and the router.
+at = f"--site {options.site}"
+ours = resident(f"cairn-gateway {at}", f"pool router {at}")
+theirs = resident("osrm-routed --algorithm ch")
 if ours and theirs:
     show(case="resident", peer="OSRM CH", cairn_bytes=ours, osrm_bytes=theirs,
          ratio=round(ours / theirs, 3))

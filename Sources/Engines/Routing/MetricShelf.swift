@@ -58,6 +58,17 @@ final class MetricShelf: Sendable {
         return metric
     }
 
+    /// Whether the metric of some costs under conditions is kept.
+    func isKept(_ costs: RouteCosts, _ conditions: RoadConditions) -> Bool {
+        entries.withLock { entries in
+            entries.contains { entry in
+                entry.costs == costs
+                    && (conditions == .none
+                        || entry.kept.contains { $0.conditions == conditions })
+            }
+        }
+    }
+
     /// The kinds of costs whose metrics are kept.
     var kept: [RouteCosts] { entries.withLock { $0.map(\.costs) } }
 

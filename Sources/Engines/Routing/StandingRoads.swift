@@ -176,20 +176,29 @@ final class StandingShelf: Sendable {
         return found
     }
 
-    /// What changes make of a network.
-    func conditions(
-        _ changes: [StandingRoadChange], mode: Int, at moment: Timestamp, regardsTimes: Bool,
-        of network: RoutableNetwork
-    ) -> RoadConditions {
-        let known = state.withLock { state -> RoadConditions? in
+    /// What changes make of a network, where that is kept.
+    func known(
+        _ changes: [StandingRoadChange], mode: Int, at moment: Timestamp, regardsTimes: Bool
+    ) -> RoadConditions? {
+        state.withLock { state in
             let place = state.conditions.lastIndex {
                 $0.mode == mode && $0.since <= moment && moment < $0.until
                     && $0.regardsTimes == regardsTimes && $0.changes == changes
             }
             guard let place else { return nil }
-            state.conditions.append(state.conditions.remove(at: place))
+            if place < state.conditions.count - 1 {
+                state.conditions.append(state.conditions.remove(at: place))
+            }
             return state.conditions.last?.conditions
         }
+    }
+
+    /// What changes make of a network.
+    func conditions(
+        _ changes: [StandingRoadChange], mode: Int, at moment: Timestamp, regardsTimes: Bool,
+        of network: RoutableNetwork
+    ) -> RoadConditions {
+        let known = known(changes, mode: mode, at: moment, regardsTimes: regardsTimes)
         if let known { return known }
         let found = fold(
             changes, mode: mode, at: moment, regardsTimes: regardsTimes, of: network)

@@ -4,7 +4,7 @@
 public import CairnModel
 internal import Synchronization
 
-/// Recent latency of in-line attempts by map, which decides whether another is worth trying.
+/// Recent latency of in-line attempts by map or network, which decides whether another is worth trying.
 ///
 /// Thread-safe.
 public final class LatencyGate: Sendable {
@@ -12,10 +12,10 @@ public final class LatencyGate: Sendable {
     public let tryLimit: Int64
     /// Limit of the moving average, in nanoseconds.
     private let averageLimit: Int64
-    /// Capacity, in maps.
+    /// Capacity, in names.
     private static let capacity = 1_000
 
-    private let averages = Mutex<[MapName: Int64]>([:])
+    private let averages = Mutex<[String: Int64]>([:])
 
     /// Creates an empty gate; limits in nanoseconds, the average limit three tenths of the try
     /// limit by default.
@@ -25,9 +25,12 @@ public final class LatencyGate: Sendable {
     }
 
     /// Whether to try; a slow map is tried again after some dozens of requests.
-    public func isWorthTrying(_ map: MapName) -> Bool {
+    public func isWorthTrying(_ map: MapName) -> Bool { isWorthTrying(map.rawValue) }
+
+    /// Whether to try what has this name.
+    func isWorthTrying(_ name: String) -> Bool {
         averages.withLock { averages in
-            guard let place = averages.index(forKey: map) else { return true }
+            guard let place = averages.index(forKey: name) else { return true }
             let average = averages.values[place]
             if average <= averageLimit { return true }
             averages.values[place] = average - average / 64
@@ -38,12 +41,17 @@ public final class LatencyGate: Sendable {
     /// Records the duration of an attempt, capped at ``tryLimit``, in an exponentially weighted
     /// average.
     public func note(_ map: MapName, nanoseconds: Int64) {
+        note(map.rawValue, nanoseconds: nanoseconds)
+    }
+
+    /// Records the duration of an attempt on what has this name.
+    func note(_ name: String, nanoseconds: Int64) {
         let taken = min(max(nanoseconds, 0), tryLimit)
         averages.withLock { averages in
-            if let place = averages.index(forKey: map) {
+            if let place = averages.index(forKey: name) {
                 averages.values[place] = (3 * averages.values[place] + taken) / 4
             } else if averages.count < Self.capacity {
-                averages[map] = taken / 4
+                averages[name] = taken / 4
             }
         }
     }

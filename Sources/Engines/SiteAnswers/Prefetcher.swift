@@ -1,39 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-internal import CairnModel
 internal import Platform
 internal import Synchronization
 
-/// Warms up datasets and past maps in the background.
+/// Warms up datasets, networks and past maps in the background.
 ///
-/// The queue is short and drops what exceeds it: the next request for the same map offers the work
+/// The queue is short and drops what exceeds it: the next request for the same name offers the work
 /// again.
 final class Prefetcher: Sendable {
     /// A unit of work; it receives a check for shutdown.
     typealias Work = @Sendable (_ isEnding: @escaping @Sendable () -> Bool) -> Void
 
-    /// Capacity of the queue, with at most one entry per map.
+    /// Capacity of the queue, with at most one entry per name.
     private static let capacity = 4
 
-    private let queue = BlockingQueue<(map: MapName, work: Work)>(capacity: Prefetcher.capacity)
-    private let maps = Mutex<Set<MapName>>([])
+    private let queue = BlockingQueue<(name: String, work: Work)>(capacity: Prefetcher.capacity)
+    private let names = Mutex<Set<String>>([])
     private let isEnding = Atomic<Bool>(false)
 
     /// Starts the thread.
     func start() throws(PlatformError) {
         _ = try PinnedThread(name: "rehearsal") { [self] in
-            while let (map, work) = queue.pop() {
+            while let (name, work) = queue.pop() {
                 work { [self] in isEnding.load(ordering: .relaxed) }
-                _ = maps.withLock { $0.remove(map) }
+                _ = names.withLock { $0.remove(name) }
             }
         }
     }
 
-    /// Enqueues work for a map, or drops it.
-    func offer(for map: MapName, _ work: @escaping Work) {
-        guard maps.withLock({ $0.insert(map).inserted }) else { return }
-        if !queue.tryPush((map, work)) { _ = maps.withLock { $0.remove(map) } }
+    /// Enqueues work for what has that name, or drops it.
+    func offer(for name: String, _ work: @escaping Work) {
+        guard names.withLock({ $0.insert(name).inserted }) else { return }
+        if !queue.tryPush((name, work)) { _ = names.withLock { $0.remove(name) } }
     }
 
     /// Asks the thread to end.

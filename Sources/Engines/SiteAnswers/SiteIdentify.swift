@@ -88,7 +88,7 @@ public final class SiteIdentify: Sendable {
         case .elsewhere: pace.note(request.map, nanoseconds: pace.tryLimit)
         case .unprepared:
             // The result is discarded: the request itself is answered elsewhere.
-            rehearsal?.offer(for: request.map) { [weak self] isEnding in
+            rehearsal?.offer(for: request.map.rawValue) { [weak self] isEnding in
                 _ = try? self?.identify(request, isCancelled: isEnding)
             }
         }
@@ -117,7 +117,7 @@ public final class SiteIdentify: Sendable {
         // A future position is not waited for.
         let position = max(follower.knownPosition(of: past.moment) ?? 0, past.seenFrom ?? 0)
         guard 0...follower.current.sequence ~= position else { return nil }
-        rehearsal?.offer(for: name) { [weak self] _ in
+        rehearsal?.offer(for: name.rawValue) { [weak self] _ in
             _ = try? self?.past(name, past) { $0() }
         }
         return nil

@@ -6,6 +6,7 @@ internal import CairnModel
 internal import FoundationEssentials
 internal import MapState
 internal import Routing
+internal import SiteAnswers
 internal import Worker
 
 /// Records changes of roads in the log, each once.

@@ -10,6 +10,7 @@ internal import Platform
 package import Recording
 internal import Routing
 package import Site
+package import SiteAnswers
 package import Worker
 
 /// The operations of a router: `route`, `routeTable`, `reach`, `nearestRoads`, `matchTrace`,
@@ -115,16 +116,7 @@ package struct RouterOperations: Sendable {
     }
 
     /// Brings the metrics of open networks up to a state.
-    package func prepare(_ state: NetworksState) {
-        let now = Timestamp(microseconds: WallClock.microseconds())
-        for network in shelf.open {
-            guard let known = state.network(named: network.published.name),
-                known.published == network.published
-            else { continue }
-            // A request that needs a metric which cannot be made reports why.
-            try? network.prepare(for: known.changes, at: now)
-        }
-    }
+    package func prepare(_ state: NetworksState) { shelf.prepare(state) }
 
     private func router(
         _ terms: RouteTerms, _ context: OperationContext, _ now: Timestamp

@@ -9,6 +9,7 @@ internal import Logging
 internal import MapState
 internal import Recording
 internal import Site
+internal import SiteAnswers
 internal import Synchronization
 internal import Worker
 
@@ -18,7 +19,10 @@ extension PoolProcess {
     ///
     /// It accepts no work before it has read the log up to its head at the start (or after ten
     /// seconds without the log), and has opened the networks.
-    static let router = PoolProcess(.router) { daemon, start in
+    static let router = PoolProcess(
+        // What opening a network leaves free is given back.
+        .router, keptHeapByteCount: 64 << 10
+    ) { daemon, start in
         let recorder = try Recorder(daemon, .router, rate: start.recording)
         defer { recorder.close() }
         let log = try LogReader(bus: daemon.bus)

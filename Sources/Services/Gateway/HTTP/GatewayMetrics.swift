@@ -50,6 +50,7 @@ final class GatewayMetrics: Sendable {
         let queries: (gateway: CountedTotal, worker: CountedTotal)
         let tiles: (gateway: CountedTotal, worker: CountedTotal)
         let tileBytes: Meter
+        let routes: (gateway: CountedTotal, worker: CountedTotal)
         let residentBytes: Meter
     }
 
@@ -99,6 +100,9 @@ final class GatewayMetrics: Sendable {
                 "Requests for tiles, by the part that had or made them."),
             tileBytes: registry.meter(
                 "cairn_gateway_tile_bytes", "Memory of the tiles that are kept."),
+            routes: byAnswerer(
+                "cairn_gateway_route_total",
+                "Routes, tables and nearest roads, by the part that answered."),
             residentBytes: registry.meter(
                 "cairn_gateway_resident_bytes", "Memory that the process holds."))
     }
@@ -133,6 +137,8 @@ final class GatewayMetrics: Sendable {
         shown.tiles.gateway.set(tiles.keptCount)
         shown.tiles.worker.set(tiles.madeCount)
         shown.tileBytes.set(tiles.byteCount)
+        shown.routes.gateway.set(health.routesAtOnceCount)
+        shown.routes.worker.set(health.routesSentCount)
         shown.residentBytes.set(ProcessLimits.residentByteCount())
         showRequests()
     }

@@ -125,6 +125,10 @@ package struct GatewayHealth: Hashable, Sendable {
     package var queriesAtOnceCount = 0
     /// Number of queries sent to workers.
     package var queriesSentCount = 0
+    /// Number of questions about roads answered by the gateway itself.
+    package var routesAtOnceCount = 0
+    /// Number of routes, tables and nearest roads sent to workers.
+    package var routesSentCount = 0
 
     /// Makes the health without counts of queries.
     package init(

@@ -476,6 +476,10 @@ struct GatewayService: Sendable {
                 json.member("answeredAtOnce", health.queriesAtOnceCount)
                 json.member("sentToWorkers", health.queriesSentCount)
             }
+            json.member("routes") { json in
+                json.member("answeredAtOnce", health.routesAtOnceCount)
+                json.member("sentToWorkers", health.routesSentCount)
+            }
         }
         return GatewayResponse(
             status: health.isStale ? 503 : 200, body: json.bytes, sequence: health.sequence)

@@ -20,13 +20,29 @@ final class NetworkBook: Sendable {
 
     private let client: CairnClient
     private let inner = Mutex(Inner())
+    private let onChange: @Sendable (NetworksState) -> Void
 
-    init(_ client: CairnClient) { self.client = client }
+    /// `onChange` receives each state of the networks that the log brings.
+    init(
+        _ client: CairnClient, onChange: @escaping @Sendable (NetworksState) -> Void = { _ in }
+    ) {
+        self.client = client
+        self.onChange = onChange
+    }
 
     deinit { inner.withLock { $0.follower }?.stop() }
 
     /// The number of the last change of roads that was made here; 0 for none.
     var lastChange: Int64 { inner.withLock { $0.lastChange } }
+
+    /// The networks as they are known now; nil while they are not followed, or the log may have
+    /// gone on unheard.
+    var stateAtHand: NetworksState? {
+        guard let follower = inner.withLock({ $0.isCaughtUp ? $0.follower : nil }),
+            !follower.isStale
+        else { return nil }
+        return follower.current
+    }
 
     /// Notes a change of roads that was made here.
     func note(_ change: Int64) {
@@ -61,7 +77,7 @@ final class NetworkBook: Sendable {
                     following: client.bus, log: try LogReader(bus: client.bus),
                     // The log was replaced: it is read anew.
                     onFault: { [weak self] in if $0.code == .conflict { self?.forget() } },
-                    onStop: { [weak self] _ in self?.forget() })
+                    onStop: { [weak self] _ in self?.forget() }, onChange: onChange)
                 inner.follower = made
                 inner.isCaughtUp = false
                 return (made, false)

@@ -9,6 +9,7 @@ internal import Identify
 internal import JobKinds
 internal import MapState
 internal import NIOCore
+internal import Platform
 package import Recording
 package import Site
 internal import SiteAnswers
@@ -29,6 +30,8 @@ package final class SiteBackend: GatewayBackend {
     private let mapHead: MapHead
     private let heldMaps: HeldMaps
     private let networks: NetworkBook
+    private let routesAtOnceCount = Atomic<Int>(0)
+    private let routesSentCount = Atomic<Int>(0)
     /// The features of datasets; nil without the site's files.
     private let features: DatasetShelf?
 
@@ -56,7 +59,11 @@ package final class SiteBackend: GatewayBackend {
     ) {
         self.client = client
         heldMaps = HeldMaps(client)
-        networks = NetworkBook(client)
+        if let routes = atHand?.routes {
+            networks = NetworkBook(client) { [weak routes] in routes?.take($0) }
+        } else {
+            networks = NetworkBook(client)
+        }
         self.features = features
         self.mapHead = mapHead
         self.jobs = jobs
@@ -72,6 +79,7 @@ package final class SiteBackend: GatewayBackend {
         let follower: MapFollower
         let identify: SiteIdentify
         let queries: SiteQueries
+        let routes: SiteRoutes
 
         init(_ client: CairnClient, _ site: Site, _ pace: LatencyGate) throws(Failure) {
             let shelf = DatasetCache(directory: site.datasetsDirectory)
@@ -89,6 +97,7 @@ package final class SiteBackend: GatewayBackend {
                 engine: QueryEngine { id throws(Failure) in try shelf.dataset(id) },
                 maps: identify,
                 threadCount: min(System.coreCount, Self.queryThreadLimit))
+            routes = try SiteRoutes(site: site)
         }
     }
 
@@ -168,16 +177,48 @@ package final class SiteBackend: GatewayBackend {
         return question.reaching(headSequence) as? Request ?? request
     }
 
-    /// Sends the operation to its service or to workers.
+    /// Answers a small question about roads from local data while the log is reachable; sends
+    /// everything else to its service or to workers.
     package func ask<Request, Answer>(
         _ operation: Operation<Request, Answer>, _ request: Request, within limit: Duration
     ) async throws(Failure) -> Answer {
         if request is IdentifyRequest { sentToWorkersCount.add(1, ordering: .relaxed) }
+        if let answer = try routeAtOnce(request) as? Answer {
+            AuditScope.current?.note(operation.name, request)
+            return answer
+        }
         let answer = try await client.ask(operation, reachingHead(request), timeout: limit)
         if let change = answer as? RoadChangeAnswer { networks.note(change.number) }
         if !(request is IdentifyRequest) {
             AuditScope.current?.note(operation.name, request)
         }
+        return answer
+    }
+
+    private func routeAtOnce(_ request: Any) throws(Failure) -> Any? {
+        switch request {
+        case let request as RouteRequest: try routeAtOnce(.route, request)
+        case let request as RouteTableRequest: try routeAtOnce(.routeTable, request)
+        case let request as NearestRoadsRequest: try routeAtOnce(.nearestRoads, request)
+        default: nil
+        }
+    }
+
+    private func routeAtOnce<Request: RoadQuestion & TermedQuestion & RecordedRouteQuestion>(
+        _ operation: Operation<Request, Request.Answer>, _ request: Request
+    ) throws(Failure) -> Request.Answer? where Request.Answer: RecordedRouteAnswer {
+        let now = Timestamp(microseconds: WallClock.microseconds())
+        guard let atHand, let state = networks.stateAtHand,
+            let answer = try atHand.routes.answerAtOnce(
+                request.reaching(networks.lastChange), in: state, at: now)
+        else {
+            routesSentCount.add(1, ordering: .relaxed)
+            return nil
+        }
+        routesAtOnceCount.add(1, ordering: .relaxed)
+        recorder?.note(
+            operation, request.fixed(at: now), answer,
+            Recorder.Context(sequence: answer.context.sequence))
         return answer
     }
 
@@ -314,6 +355,8 @@ package final class SiteBackend: GatewayBackend {
             sentToWorkersCount: sentToWorkersCount.load(ordering: .relaxed))
         health.queriesAtOnceCount = queriesAtOnceCount.load(ordering: .relaxed)
         health.queriesSentCount = queriesSentCount.load(ordering: .relaxed)
+        health.routesAtOnceCount = routesAtOnceCount.load(ordering: .relaxed)
+        health.routesSentCount = routesSentCount.load(ordering: .relaxed)
         return health
     }
 }

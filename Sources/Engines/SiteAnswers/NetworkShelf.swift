@@ -1,34 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-package import CairnModel
-package import Routing
-package import Site
+public import CairnModel
+public import MapState
+internal import Platform
+public import Routing
+public import Site
 internal import Synchronization
 
 /// The open networks of a site.
 ///
 /// Networks are opened on demand and cached, so that a name can move on to a newer file while
 /// requests about the past still read an older one. Callable from any thread.
-package final class NetworkShelf: Sendable {
+public final class NetworkShelf: Sendable {
     /// Maximum number of open networks; the least recently used is closed first.
-    package static let capacity = 4
+    public static let capacity = 4
 
     private let site: Site
     /// Open networks, the most recently used last.
     private let opened = Mutex<[RoutableNetwork]>([])
 
     /// Makes an empty shelf.
-    package init(site: Site) { self.site = site }
+    public init(site: Site) { self.site = site }
 
     /// The networks that are open.
-    package var open: [RoutableNetwork] { opened.withLock { $0 } }
+    public var open: [RoutableNetwork] { opened.withLock { $0 } }
+
+    /// A network that is open; nil for another.
+    func opened(_ published: NetworkPublished) -> RoutableNetwork? {
+        opened.withLock { opened in opened.last { $0.published == published } }
+    }
 
     /// An opened network.
     ///
     /// Throws `Failure`: `notFound` for missing files, `corrupt` or `newerVersion` for unusable
     /// ones.
-    package func network(_ published: NetworkPublished) throws(Failure) -> RoutableNetwork {
+    public func network(_ published: NetworkPublished) throws(Failure) -> RoutableNetwork {
         let known = opened.withLock { opened -> RoutableNetwork? in
             guard let index = opened.firstIndex(where: { $0.published == published }) else {
                 return nil
@@ -45,5 +52,17 @@ package final class NetworkShelf: Sendable {
             if opened.count > Self.capacity { opened.removeFirst() }
         }
         return network
+    }
+
+    /// Brings the metrics of open networks up to a state, so that the next request does not do it.
+    public func prepare(_ state: NetworksState) {
+        let now = Timestamp(microseconds: WallClock.microseconds())
+        for network in open {
+            guard let known = state.network(named: network.published.name),
+                known.published == network.published
+            else { continue }
+            // A request that needs a metric which cannot be made reports why.
+            try? network.prepare(for: known.changes, at: now)
+        }
     }
 }
