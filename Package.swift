@@ -424,7 +424,10 @@ let testTargets: [Target] = [
         ]),
     tests(
         "TilePackagesTests",
-        ["TilePackages", "CairnCore", "Codecs", "Geometry", "Platform", "SQLite", "TestKit"]),
+        [
+            "Cairn", "TilePackages", "CairnCore", "Codecs", "Geometry", "Platform", "SQLite",
+            "TestKit",
+        ]),
     tests(
         "RenderingTests",
         [

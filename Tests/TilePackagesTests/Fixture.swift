@@ -132,3 +132,23 @@ func read(_ reader: TilePackageReader) throws -> Tiles {
 func bytes(of path: String) throws -> [UInt8] {
     try [UInt8](Data(contentsOf: URL(filePath: path)))
 }
+
+/// A package in a file, for readers that have no addresses of tiles.
+struct WrittenPackage {
+    let folder: Folder
+    let path: String
+    let tiles: [(level: Int, row: Int, column: Int, bytes: [UInt8])]
+
+    /// Tiles of a dense and a sparse level, written by this project.
+    init(_ format: TilePackageFormat, _ encoding: TileEncoding, levels: ClosedRange<Int>) throws {
+        folder = try Folder()
+        path = folder.file("tiles." + format.rawValue)
+        var random = SeededGenerator(seed: 17)
+        var tiles = random.tiles(300, levels: levels)
+        for tile in tiles.keys {
+            tiles[tile] = encoding == .mvt ? tile.vectorTile : tile.picture
+        }
+        try write(tiles, format, .sample(encoding, levels: levels), to: path)
+        self.tiles = tiles.map { ($0.key.level, $0.key.row, $0.key.column, $0.value) }
+    }
+}

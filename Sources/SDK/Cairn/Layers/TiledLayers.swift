@@ -156,17 +156,20 @@ public final class ArcGISTiledLayer: TiledLayer, @unchecked Sendable {
     }
 
     override func performLoad() async throws {
+        let json: JSON
         if let cache {
-            throw CairnError.unsupported("reading of tile caches", by: cache.fileURL)
+            try await cache.load()
+            json = try cache.opened().root
+        } else {
+            json = try await ServiceDescriptions.shared.description(of: url, credential)
         }
-        let json = try await ServiceDescriptions.shared.description(of: url, credential)
         guard let info = TileInfo(json.member("tileInfo")) else {
             throw CairnError(
                 .unsupported,
                 "\(url.withoutQuery.absoluteString) has no tiles: its description has no tileInfo")
         }
         let extent = Geometry.make(json.member("fullExtent"), nil) as? Envelope
-        let name = json.text("mapName") ?? ""
+        let name = json.text("mapName") ?? json.text("name") ?? ""
         facts.withLock { facts in
             facts.name = name.isEmpty || name == "Layers" ? url.above.lastPathComponent : name
             facts.fullExtent = extent
@@ -177,6 +180,7 @@ public final class ArcGISTiledLayer: TiledLayer, @unchecked Sendable {
     }
 
     override func tile(level: Int, row: Int, column: Int) async throws -> Data? {
+        if let cache { return try cache.opened().tile(level: level, row: row, column: column) }
         var question = Question(url.below("tile/\(level)/\(row)/\(column)"))
         question.credential = credential
         do {
@@ -187,7 +191,7 @@ public final class ArcGISTiledLayer: TiledLayer, @unchecked Sendable {
     }
 
     override var webMapLayer: JSON? {
-        .object(webMapMembers("ArcGISTiledMapServiceLayer", url))
+        cache == nil ? .object(webMapMembers("ArcGISTiledMapServiceLayer", url)) : nil
     }
 }
 

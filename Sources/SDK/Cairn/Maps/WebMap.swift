@@ -67,6 +67,13 @@ struct WebMap {
         return Viewpoint(boundingGeometry: target, rotation: rotation)
     }
 
+    /// The service of a style's URL, as `…/VectorTileServer/resources/styles/root.json`.
+    private static func service(ofStyle url: URL) -> URL {
+        var service = url.withoutQuery
+        while service.path().contains("/VectorTileServer/") { service = service.above }
+        return service
+    }
+
     private static func layer(_ json: JSON, base: URL?) -> Layer? {
         let kind = json.text("layerType") ?? json.text("type") ?? ""
         let url = json.text("url").flatMap { URL(string: $0, relativeTo: base)?.absoluteURL }
@@ -74,6 +81,9 @@ struct WebMap {
         switch kind {
         case "ArcGISMapServiceLayer": layer = url.map { ArcGISMapImageLayer(url: $0) }
         case "ArcGISTiledMapServiceLayer": layer = url.map { ArcGISTiledLayer(url: $0) }
+        case "VectorTileLayer":
+            layer = (json.text("styleUrl").flatMap { URL(string: $0, relativeTo: base) } ?? url)
+                .map { ArcGISVectorTiledLayer(url: service(ofStyle: $0.absoluteURL)) }
         case "ArcGISFeatureLayer":
             layer = url.map { FeatureLayer(featureTable: ServiceFeatureTable(url: $0)) }
         case "WMS":

@@ -65,7 +65,10 @@ enum PNG {
         else { throw fault("its color type is not supported") }
         let bits = channels * Int(header.depth)
         let rowLength = (header.width * bits + 7) / 8
-        let lines = try Inflate.unpack(packed, byteCount: (rowLength + 1) * header.height)
+        let lines: [UInt8]
+        do {
+            lines = try Inflate.unpack(packed, byteCount: (rowLength + 1) * header.height)
+        } catch { throw fault("its pixels are damaged") }
         var raster = Raster(width: header.width, height: header.height)
         var above = [UInt8](repeating: 0, count: rowLength)
         let step = max(1, bits / 8)
@@ -181,7 +184,7 @@ enum PNG {
     }
 }
 
-/// Unpacks a zlib stream (RFC 1950, RFC 1951).
+/// Unpacks a zlib stream (RFC 1950), or the deflated bytes in it alone (RFC 1951).
 struct Inflate {
     private let bytes: [UInt8]
     private var place: Int
@@ -190,17 +193,30 @@ struct Inflate {
     private var output: [UInt8] = []
     private let limit: Int
 
-    private static let fault = CairnError(
-        .invalidDocument, "a picture cannot be read: its pixels are damaged")
+    private static let fault = CairnError(.invalidDocument, "packed bytes are damaged")
 
     /// The bytes of a stream; throws unless there are exactly `byteCount`.
-    static func unpack(_ bytes: [UInt8], byteCount: Int) throws -> [UInt8] {
-        guard bytes.count > 2, bytes[0] & 15 == 8 else { throw fault }
-        var state = Inflate(bytes: bytes, place: 2, limit: byteCount)
+    static func unpack(
+        _ bytes: [UInt8], byteCount: Int, hasHeader: Bool = true
+    ) throws -> [UInt8] {
+        guard !hasHeader || bytes.count > 2 && bytes[0] & 15 == 8 else { throw fault }
+        var state = Inflate(bytes: bytes, place: hasHeader ? 2 : 0, limit: byteCount)
         state.output.reserveCapacity(byteCount)
         while try state.block() {}
         guard state.output.count == byteCount else { throw fault }
         return state.output
+    }
+
+    /// Most bytes of a file that is unpacked.
+    private static let fileLimit = 64 << 20
+
+    /// The bytes of a gzip file (RFC 1952) of one member without a name; others are as they are.
+    static func gunzip(_ bytes: [UInt8]) throws -> [UInt8] {
+        guard bytes.starts(with: [0x1f, 0x8b]) else { return bytes }
+        guard bytes.count >= 18, bytes[2] == 8, bytes[3] == 0 else { throw fault }
+        let count = bytes.suffix(4).reversed().reduce(0) { $0 << 8 | Int($1) }
+        guard count <= fileLimit else { throw fault }
+        return try unpack(Array(bytes[10..<(bytes.count - 8)]), byteCount: count, hasHeader: false)
     }
 
     private init(bytes: [UInt8], place: Int, limit: Int) {
