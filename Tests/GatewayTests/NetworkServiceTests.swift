@@ -153,7 +153,10 @@ import Testing
         #expect(route["Name"] as? String == "R" && route["FirstStopID"] as? Int == 2)
         let driven = 60.0 * (route["Total_TravelTime"] as? Double ?? 0) - 120
         #expect(abs(driven - 300) < 0.01)
-        #expect(route["EndTime"] as? Double == 1000 + ((driven + 120) * 1000).rounded())
+        let end = 1000 + ((driven + 120) * 1000).rounded()
+        #expect(route["EndTimeUTC"] as? Double == end)
+        // The middle of the network is at 5 degrees: 20 minutes.
+        #expect(route["EndTime"] as? Double == end + 1_200_000)
         let sets = try #require(body["routes"] as? [String: Any])
         let reference = try #require(sets["spatialReference"] as? [String: Any])
         #expect(reference["wkid"] as? Int == 102_100 && reference["latestWkid"] as? Int == 3857)
@@ -379,7 +382,8 @@ import Testing
         #expect(route["TotalWait_TravelTime"] as? Double == 1)
         #expect(route["TotalViolation_TravelTime"] as? Double == 1)
         // 500 s of travel, 60 s at the stop, 60 s of waiting.
-        #expect(route["EndTime"] as? Double == 621_000)
+        #expect(route["EndTimeUTC"] as? Double == 621_000)
+        #expect(route["EndTime"] as? Double == 1_821_000)
         let stop = try #require(
             try features(body, "stops").last?["attributes"] as? [String: Any])
         #expect(stop["Wait_TravelTime"] as? Double == 0.5 && stop["Status"] as? Int == 6)

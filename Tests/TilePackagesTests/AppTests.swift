@@ -4,6 +4,7 @@
 import Cairn
 import Foundation
 import Testing
+import TilePackages
 
 /// Packages that an app opens with the SDK, which has a reader of its own.
 @Suite struct AppTests {
@@ -20,7 +21,7 @@ import Testing
         let map = Map(basemap: Basemap(baseLayer: layer))
         try await map.load()
         #expect(layer.loadStatus == .loaded && layer.spatialReference == .webMercator)
-        #expect(cache.tileInfo?.levelsOfDetail.map(\.level) == Array(3...9))
+        #expect(cache.tileInfo?.levelsOfDetail.map(\.level) == Array(0...9))
         let view = MapViewProxy(map: map, size: CGSize(width: 8, height: 8))
         for tile in package.tiles.prefix(40) {
             let (x, y) = Self.place(tile.level, tile.row, tile.column)

@@ -4,7 +4,8 @@
 public import CairnModel
 internal import Synchronization
 
-/// Recent latency of in-line attempts by map or network, which decides whether another is worth trying.
+/// Recent latency of in-line attempts by map or network, which decides whether another is worth
+/// trying.
 ///
 /// Thread-safe.
 public final class LatencyGate: Sendable {

@@ -16,10 +16,17 @@ struct EnclosedRoads {
     ///
     /// - Parameters:
     ///   - access: The access of each edge.
+    ///   - mayOpen: Whether an edge is open at certain times; such a one leads to others like an
+    ///     open one, and is never enclosed.
     ///   - components: The component of each edge, ends-only edges included.
-    init(_ mode: Int, _ access: ArraySlice<UInt8>, _ components: [UInt32], _ turns: TurnTable) {
+    init(
+        _ mode: Int, _ access: ArraySlice<UInt8>, mayOpen: [Bool], _ components: [UInt32],
+        _ turns: TurnTable
+    ) {
         let base = access.startIndex
-        let open = turns.arcEdges.map { access[base + Int($0)] == RoadAccess.open.rawValue }
+        let open = turns.arcEdges.map {
+            access[base + Int($0)] == RoadAccess.open.rawValue || mayOpen[Int($0)]
+        }
         func next(_ arc: Int, _ place: Int) -> Int? {
             let turn = Int(turns.turnStarts[arc]) + place
             let cost = turns.classes[Int(turns.turnClasses[turn])].costs[mode]
@@ -56,7 +63,7 @@ struct EnclosedRoads {
             if isMain[number] { hasMain.insert(components[edge]) }
         }
         edges = components.indices.filter {
-            open[$0] && !isPassed[$0] && hasMain.contains(components[$0])
+            open[$0] && !mayOpen[$0] && !isPassed[$0] && hasMain.contains(components[$0])
         }
     }
 

@@ -20,6 +20,7 @@ struct ModeTables {
         }
         for mode in draft.modes.indices {
             let first = durations.count
+            var mayOpen: [Bool] = []
             for edge in topology.edges {
                 let link = topology.links[Int(edge.link)]
                 let way = draft.ways[link.way]
@@ -28,6 +29,11 @@ struct ModeTables {
                 let passage = passages.indices.contains(mode) ? passages[mode] : .closed
                 let ends = rules[Int(edge.tail)].endsOnly | rules[Int(edge.head)].endsOnly
                 let isForEnds = passage.access == .open && ends & 1 << UInt8(mode) != 0
+                mayOpen.append(
+                    traits.variants.contains { variant in
+                        let passages = edge.isBackward ? variant.backward : variant.forward
+                        return passages.indices.contains(mode) && passages[mode].access == .open
+                    })
                 access.append((isForEnds ? RoadAccess.endsOnly : passage.access).rawValue)
                 guard passage.access != .closed else {
                     durations.append(RoadNetwork.unreachable)
@@ -49,7 +55,9 @@ struct ModeTables {
             let connected = Self.components(
                 mode, durations[first...], topology.edges.count, turns)
             components += connected
-            for edge in EnclosedRoads(mode, access[first...], connected, turns).edges {
+            let enclosed = EnclosedRoads(
+                mode, access[first...], mayOpen: mayOpen, connected, turns)
+            for edge in enclosed.edges {
                 access[first + edge] = RoadAccess.endsOnly.rawValue
             }
         }
