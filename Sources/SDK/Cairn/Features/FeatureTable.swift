@@ -37,7 +37,7 @@ public class FeatureTable: LoadableBase, @unchecked Sendable {
         throw CairnError.unsupported("query", by: nil)
     }
 
-    /// A feature for ``add(_:)``.
+    /// A feature for ``add(_:)-(Feature)``.
     public func makeFeature(
         attributes: [String: any Sendable] = [:], geometry: Geometry? = nil
     ) -> Feature {

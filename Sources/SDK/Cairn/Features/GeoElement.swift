@@ -140,6 +140,7 @@ public final class GraphicsOverlay: Sendable {
         var opacity: Float = 1
         var minScale: Double?
         var maxScale: Double?
+        var renderer: Renderer?
     }
 
     private let state: Guarded<State>
@@ -168,6 +169,12 @@ public final class GraphicsOverlay: Sendable {
     public var opacity: Float {
         get { state.withLock { $0.opacity } }
         set { state.withLock { $0.opacity = newValue } }
+    }
+
+    /// The symbols of graphics that have none of their own; nil for standard ones.
+    public var renderer: Renderer? {
+        get { state.withLock { $0.renderer } }
+        set { state.withLock { $0.renderer = newValue } }
     }
 
     /// The smallest scale at which it is drawn, as 50000 of 1:50,000; nil for any.

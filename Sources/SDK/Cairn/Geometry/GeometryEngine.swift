@@ -57,6 +57,21 @@ public enum GeometryEngine {
         return distance(from: point.place, to: geometry)
     }
 
+    /// Whether a point lies in an area, not on its border, or in a line or point; false for several
+    /// references.
+    public static func isGeometry(_ point: Point, within geometry: Geometry) -> Bool {
+        guard distance(from: point, to: geometry) == 0 else { return false }
+        guard let area = (geometry as? Envelope)?.polygon ?? geometry as? Polygon else {
+            return true
+        }
+        let border = Polyline(
+            paths: area.lines.map { ring in
+                (ring + ring.prefix(1)).map { Point(x: $0.x, y: $0.y) }
+            },
+            spatialReference: area.spatialReference)
+        return distance(from: point, to: border) != 0
+    }
+
     /// Whether a point lies in or on a geometry; false for several references.
     public static func isGeometry(_ point: Point, intersecting geometry: Geometry) -> Bool {
         distance(from: point, to: geometry) == 0

@@ -30,6 +30,13 @@ public final class Portal: LoadableBase, @unchecked Sendable {
         self.connection = connection
     }
 
+    /// Esri's portal.
+    public static func arcGISOnline(connection: Connection = .anonymous) -> Portal {
+        var root = URLComponents()
+        (root.scheme, root.host) = ("https", "www.arcgis.com")
+        return Portal(url: root.url ?? URL(filePath: "/"), connection: connection)
+    }
+
     /// Its name; empty before it is loaded.
     public var name: String { described.current.name }
     /// The user that is signed in; nil for none.
@@ -196,6 +203,26 @@ public final class PortalItem: LoadableBase, @unchecked Sendable {
     public var title: String { described.current.title }
     /// One sentence about it.
     public var snippet: String { described.current.snippet }
+    /// Kinds of items that apps ask for.
+    public enum Kind: String, Sendable, CaseIterable {
+        case webMap = "Web Map"
+        case webScene = "Web Scene"
+        case mapService = "Map Service"
+        case featureService = "Feature Service"
+        case imageService = "Image Service"
+        case vectorTileService = "Vector Tile Service"
+        case geocodingService = "Geocoding Service"
+        case geoprocessingService = "Geoprocessing Service"
+        case networkAnalysisService = "Network Analysis Service"
+        case mobileMapPackage = "Mobile Map Package"
+        case tilePackage = "Tile Package"
+        case vectorTilePackage = "Vector Tile Package"
+        /// Any other, see ``PortalItem/typeName``.
+        case unknown = ""
+    }
+
+    /// Its kind; `unknown` also before it is loaded.
+    public var kind: Kind { Kind(rawValue: typeName) ?? .unknown }
     /// The portal's word for its kind, as `Web Map`.
     public var typeName: String { described.current.type }
     /// A longer text about it, mostly HTML.

@@ -56,11 +56,24 @@ struct PictureCanvas {
                 let own = geometry.spatialReference == nil
                     ? geometry : try? GeometryEngine.project(geometry, into: frame.spatialReference)
             else { continue }
-            draw(own, graphic.symbol, overlay.opacity)
+            let symbol: Symbol?
+            if let given = graphic.symbol {
+                symbol = given
+            } else if let renderer = overlay.renderer {
+                guard let chosen = renderer.symbol(for: graphic) else { continue }
+                symbol = chosen
+            } else {
+                symbol = nil
+            }
+            draw(own, symbol, overlay.opacity)
         }
     }
 
     private mutating func draw(_ geometry: Geometry, _ symbol: Symbol?, _ opacity: Float) {
+        if let composite = symbol as? CompositeSymbol {
+            for part in composite.symbols { draw(geometry, part, opacity) }
+            return
+        }
         let points = frame.dpi / 72
         switch geometry {
         case let area as Polygon:
