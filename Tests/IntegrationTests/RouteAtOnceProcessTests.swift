@@ -177,7 +177,34 @@ import Testing
         let (own, others) = (try await counts(port), try await counts(other))
         #expect(own.atOnce > 200 && own.byWorkers > 20, "\(own) (seed \(seed))")
         #expect(others.atOnce == 0 && others.byWorkers > 200, "\(others) (seed \(seed))")
+        try await layers(files, port) { try await settled("\"Ok\"") }
         try await permissions(files, port, other, &random)
+    }
+
+    /// Where roads follow a layer a router waits for a sequence number, and the gateway does not
+    /// answer in its place.
+    private func layers(
+        _ files: TestSite, _ port: Int, settled: () async throws -> Void
+    ) async throws {
+        let url = Self.server + "/Route/solve?f=json&stops=13.0001,51.0002;13.0061,51.0089"
+        let before = try await counts(port)
+        _ = try await ask(port, url + "&minSequence=1")
+        #expect(try await counts(port).atOnce == before.atOnce + 1)
+        for arguments in [
+            ["map", "create", "Floods"],
+            ["map", "add-graphics", "Floods", "water", "--sr", "4326"],
+        ] {
+            let outcome = try await Programs.run(arguments, site: files.path)
+            try #require(outcome.status == 0, "\(outcome.errors)")
+        }
+        let rule = try await ask(
+            port, Self.server + "/roads/follow", "f=json&layer=Floods/water&effect=close")
+        try #require(rule.body.contains("\"success\":true"), "\(rule.body)")
+        try await settled()
+        let known = try await counts(port)
+        _ = try await ask(port, url + "&minSequence=1")
+        let after = try await counts(port)
+        #expect(after.atOnce == known.atOnce && after.byWorkers == known.byWorkers + 1)
     }
 
     /// Callers without the permission are refused by both, alike.

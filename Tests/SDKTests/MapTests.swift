@@ -129,4 +129,35 @@ import Testing
         #expect(throws: CairnError.self) { try Map.fromJSON("[]") }
         #expect(throws: CairnError.self) { try Map.fromJSON("{") }
     }
+
+    @Test func `vector tiles of a service are its bytes, and the layer goes through a document`()
+        async throws
+    {
+        server.on(
+            "/World/VectorTileServer",
+            json: Sample.tiledService.replacingOccurrences(
+                of: #""mapName":"Base""#,
+                with: #""name":"World","defaultStyles":"resources/styles","#
+                    + #""tiles":["tile/{z}/{y}/{x}.pbf"]"#))
+        server.on(
+            "/World/VectorTileServer/tile/3/2/1.pbf",
+            .bytes(Data([26, 0]), type: "application/x-protobuf"))
+        server.on(
+            "/World/VectorTileServer/tile/3/2/2.pbf", .bytes(Data(), type: "application/x-protobuf")
+        )
+        server.on("/World/VectorTileServer/resources/styles/root.json", json: #"{"version":8}"#)
+        let url = server.url.appending(path: "World/VectorTileServer")
+        let layer = ArcGISVectorTiledLayer(url: url)
+        try await layer.load()
+        #expect(layer.name == "World" && layer.spatialReference == .webMercator)
+        #expect(try await layer.tileData(level: 3, row: 2, column: 1) == Data([26, 0]))
+        #expect(try await layer.tileData(level: 3, row: 2, column: 2) == nil)
+        #expect(try await layer.tileData(level: 3, row: 9, column: 9) == nil)
+        #expect(try await layer.styleJSON() == #"{"version":8}"#)
+
+        let map = Map()
+        map.addOperationalLayer(layer)
+        let back = try Map.fromJSON(map.toJSON()).operationalLayers.first
+        #expect((back as? ArcGISVectorTiledLayer)?.url == url)
+    }
 }

@@ -25,6 +25,9 @@ public struct NetworksState: Hashable, Sendable, Codable {
         public func change(_ number: Int64) -> StandingRoadChange? {
             changes.first { $0.number == number }
         }
+
+        /// Whether a change that stands follows a layer, so that its roads follow from maps too.
+        public var followsLayers: Bool { changes.contains { $0.change.followed != nil } }
     }
 
     /// The global position up to which the log is folded; 0 for the empty log.

@@ -273,14 +273,9 @@ extension NetworksState {
     /// Whether any change follows a layer.
     fileprivate var follows: Bool {
         names.contains { name in
-            network(named: name)?.changes.contains { $0.change.followed != nil } == true
+            network(named: name)?.followsLayers == true
         }
     }
-}
-
-extension NetworksState.Network {
-    /// Whether any change follows a layer.
-    var follows: Bool { changes.contains { $0.change.followed != nil } }
 }
 
 /// The log of a running site.

@@ -169,7 +169,7 @@ package struct RouterOperations: Sendable {
         guard
             terms.at != nil || (terms.minSequence ?? 0) > current.sequence
                 || (terms.minSequence ?? 0) > roads.reflected
-                    && current.network(named: terms.network)?.follows == true
+                    && current.network(named: terms.network)?.followsLayers == true
         else { return current }
         let patience = min(
             Self.patience,
@@ -178,7 +178,7 @@ package struct RouterOperations: Sendable {
             let least = max(terms.at ?? 0, terms.minSequence ?? 0)
             let state = try await follower.snapshot(minSequence: least, timeout: patience)
             if let at = terms.at { return try await follower.history(at: at) }
-            guard state.network(named: terms.network)?.follows == true else { return state }
+            guard state.network(named: terms.network)?.followsLayers == true else { return state }
             try await roads.settle(least, timeout: patience)
             return follower.current
         }

@@ -78,8 +78,20 @@ public final class MultipointBuilder: GeometryBuilder, @unchecked Sendable {
     }
 }
 
+/// Makes a geometry of one part or several: of a line, or of an area its rings.
+public class MultipartBuilder: GeometryBuilder, @unchecked Sendable {
+    /// Adds a point to the last part.
+    public func add(_ point: Point) { append(point) }
+
+    /// Begins another part with points.
+    public func addPart(points: [Point]) {
+        let places = points.map { place($0) }
+        lines.withLock { $0.append(places) }
+    }
+}
+
 /// Makes a line of one part or several.
-public final class PolylineBuilder: GeometryBuilder, @unchecked Sendable {
+public final class PolylineBuilder: MultipartBuilder, @unchecked Sendable {
     /// No point yet.
     public init(spatialReference: SpatialReference? = nil) { super.init([], spatialReference) }
 
@@ -94,15 +106,6 @@ public final class PolylineBuilder: GeometryBuilder, @unchecked Sendable {
         for point in points { append(point) }
     }
 
-    /// Adds a point to the last part.
-    public func add(_ point: Point) { append(point) }
-
-    /// Begins another part with points.
-    public func addPart(points: [Point]) {
-        let places = points.map { place($0) }
-        lines.withLock { $0.append(places) }
-    }
-
     /// The line so far.
     public func toGeometry() -> Polyline {
         Polyline(places: lines.current, spatialReference: spatialReference)
@@ -110,7 +113,7 @@ public final class PolylineBuilder: GeometryBuilder, @unchecked Sendable {
 }
 
 /// Makes an area of one ring or several.
-public final class PolygonBuilder: GeometryBuilder, @unchecked Sendable {
+public final class PolygonBuilder: MultipartBuilder, @unchecked Sendable {
     /// No point yet.
     public init(spatialReference: SpatialReference? = nil) { super.init([], spatialReference) }
 
@@ -126,15 +129,6 @@ public final class PolygonBuilder: GeometryBuilder, @unchecked Sendable {
     public init(points: [Point], spatialReference: SpatialReference? = nil) {
         super.init([], spatialReference ?? points.first?.spatialReference)
         for point in points { append(point) }
-    }
-
-    /// Adds a point to the last ring.
-    public func add(_ point: Point) { append(point) }
-
-    /// Begins another ring with points.
-    public func addPart(points: [Point]) {
-        let places = points.map { place($0) }
-        lines.withLock { $0.append(places) }
     }
 
     /// The area so far; rings are closed.

@@ -370,7 +370,7 @@ enum GeoprocessingOutputs {
             }
         case "GPDataFile", "GPRasterData":
             let text = json.text("url") ?? json.text
-            // A file of this machine is none of a server's.
+            // A server has no result on the app's own disk.
             guard let text, !text.isEmpty, let url = URL(string: text, relativeTo: base),
                 url.origin != nil
             else { return nil }

@@ -208,7 +208,12 @@ package final class SiteBackend: GatewayBackend {
         _ operation: Operation<Request, Request.Answer>, _ request: Request
     ) throws(Failure) -> Request.Answer? where Request.Answer: RecordedRouteAnswer {
         let now = Timestamp(microseconds: WallClock.microseconds())
-        guard let atHand, let state = networks.stateAtHand,
+        // A router waits until roads that follow layers have reached the number.
+        func isSettled(_ state: NetworksState) -> Bool {
+            request.terms.minSequence == nil
+                || state.network(named: request.terms.network)?.followsLayers != true
+        }
+        guard let atHand, let state = networks.stateAtHand, isSettled(state),
             let answer = try atHand.routes.answerAtOnce(
                 request.reaching(networks.lastChange), in: state, at: now)
         else {
