@@ -128,6 +128,8 @@ extension GatewayService {
         (services + "/City/VectorTileServer/resources/styles", "vectorTileStyle"),
         (services + "/City/VectorTileServer/resources/styles/root.json", "vectorTileStyle"),
         (services + "/City/VectorTileServer/style.json", "vectorTileStyle"),
+        (services + "/City/VectorTileServer/resources/info", "vectorTileResources"),
+        (services + "/City/VectorTileServer/resources/info/root.json", "vectorTileResources"),
         (
             services + "/City/VectorTileServer/resources/fonts/DejaVu%20Sans%20Bold/0-255.pbf",
             "vectorTileGlyphs"

@@ -136,6 +136,25 @@ import Testing
         if path != "/style.json" { #expect(glyphs.hasPrefix("../") && sprite.hasPrefix("../")) }
     }
 
+    @Test(arguments: ["/resources/info", "/resources/info/root.json"])
+    func `every file of the style that is listed is served`(_ path: String) async throws {
+        let listed = try await json(path)["resourceInfo"]?.elements.compactMap(\.text) ?? []
+        #expect(
+            listed.prefix(3) == [
+                "resources/styles/root.json", "resources/info/root.json",
+                "resources/sprites/sprite.json",
+            ])
+        for file in listed {
+            #expect(await ask("/" + file.replacing(" ", with: "%20")).status == 200, "\(file)")
+        }
+        // 256 files for each text-font of the style.
+        let fonts = try await Set(
+            (json("/resources/styles")["layers"]?.elements ?? []).compactMap {
+                $0["layout"]?["text-font"]?.elements.compactMap(\.text).joined(separator: ",")
+            })
+        #expect(listed.count == 6 + 256 * fonts.count)
+    }
+
     @Test func `glyphs are drawn once, and have an entity tag`() async throws {
         let path = "/resources/fonts/DejaVu%20Sans%20Bold,Arial/256-511.pbf"
         let first = await ask(path)

@@ -473,6 +473,10 @@ struct MatrixSubject: Sendable {
             return ["/resources/styles", "/resources/styles/root.json", "/style.json"].map {
                 MatrixRequest(vectorTileServer + $0)
             }
+        case "vectorTileResources":
+            return ["", "/root.json"].map {
+                MatrixRequest(vectorTileServer + "/resources/info" + $0)
+            }
         case "vectorTileGlyphs":
             return [
                 MatrixRequest(vectorTileServer + "/resources/fonts/DejaVu%20Sans/0-255.pbf")

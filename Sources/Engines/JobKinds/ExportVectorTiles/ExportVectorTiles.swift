@@ -2,6 +2,7 @@
 // Part of Cairn.
 
 public import CairnModel
+internal import Codecs
 internal import Expression
 internal import Geometry
 internal import Site
@@ -188,7 +189,8 @@ public enum ExportVectorTiles: JobKindDefinition {
                     } _: { tile, made in
                         counts.add(made.report)
                         guard let bytes = made.bytes else { return }
-                        try write(TileBlob.record(tile, bytes))
+                        // Here on all workers; the package keeps it as it is.
+                        try write(TileBlob.record(tile, Gzip.compress(bytes)))
                     }
                 }
                 done += 1

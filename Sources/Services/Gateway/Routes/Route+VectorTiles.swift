@@ -18,6 +18,8 @@ extension Route {
             handler: GatewayService.vectorTileService),
         style("/resources/styles", "The style of the tiles (MapLibre style, version 8)."),
         style("/resources/styles/root.json", "The same style."),
+        resources("/resources/info", "The files that the style refers to, by their paths."),
+        resources("/resources/info/root.json", "The same list."),
         Route(
             vectorTileServer + "/tile/{level}/{row}/{column.pbf}", label: "vectorTile",
             "The features of a square of the map, as Mapbox Vector Tile 2.1.",
@@ -62,6 +64,13 @@ extension Route {
             vectorTileServer + "/resources/sprites" + path, label: "vectorTileSprites", summary,
             requires: .map(.query), style: .bytes, asks: moment, formats: [],
             mediaTypes: [mediaType], view: .mapValue, handler: handler)
+    }
+
+    private static func resources(_ path: String, _ summary: String) -> Route {
+        Route(
+            vectorTileServer + path, label: "vectorTileResources", summary, requires: .map(.query),
+            style: .bytes, asks: moment, formats: [], mediaTypes: [OGCLinks.json],
+            view: .mapValue, handler: GatewayService.vectorTileResources)
     }
 
     private static func style(_ path: String, _ summary: String) -> Route {

@@ -28,6 +28,11 @@ extension GatewayService {
             body: service.style(isRelative: true), sequence: service.map.sequence)
     }
 
+    func vectorTileResources(_ call: Call) async throws(Failure) -> GatewayResponse {
+        let service = try await vectorService(call)
+        return GatewayResponse(body: service.resources(), sequence: service.map.sequence)
+    }
+
     func mapLibreStyle(_ call: Call) async throws(Failure) -> GatewayResponse {
         let service = try await vectorService(call)
         return GatewayResponse(

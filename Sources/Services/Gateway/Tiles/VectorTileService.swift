@@ -111,6 +111,27 @@ struct VectorTileService {
                     sprite: url + "/resources/sprites/sprite" + secret))
     }
 
+    /// The paths of the style and of the files that it refers to, the glyphs of all characters
+    /// among them, in the form of a VTPK's `resources/info`.
+    func resources() -> [UInt8] {
+        let style = style
+        let sprites = StyleResource.scales.map { "sprites/sprite" + ($0 == 1 ? "" : "@\($0)x") }
+        let glyphs = style.fonts.map(\.name).sorted().flatMap { fonts in
+            stride(from: 0, to: GlyphRange.end, by: GlyphRange.count).compactMap { first in
+                GlyphRange(first: first).map { "fonts/\(fonts)/\($0.text).pbf" }
+            }
+        }
+        var json = JSONWriter()
+        json.object { json in
+            json.member(
+                "resourceInfo",
+                array: ["styles/root.json", "info/root.json"]
+                    + sprites.flatMap { [$0 + ".json", $0 + ".png"] } + glyphs
+            ) { $0.string("resources/" + $1) }
+        }
+        return json.bytes
+    }
+
     /// The rectangles of the pictures of symbols.
     func spriteIndex(scale: Int) -> [UInt8] { style.sprites.index(scale: scale) }
 
