@@ -109,8 +109,8 @@ let tier0: [Target] = [
 let tier1: [Target] = [
     library("Platform", ["CCairnLinux"], isHot: true),
     library(
-        "Codecs", ["CCairnLinux", "CDeferred", "CSSL", "CSodium", "CZlib", "Platform"],
-        isHot: true),
+        "Codecs", ["CCairnLinux", "CDeferred", "CSSL", "CZlib", "Platform"], isHot: true),
+    library("Secrets", ["CSodium", "Platform"]),
     library("ZeroMQ", ["CCairnLinux", "CZeroMQ", "Platform"]),
     library("SQLite", ["CSQLite"]),
     library("GDAL", ["CGDAL", "CDeferred", "Platform", "SQLite"]),
@@ -143,7 +143,7 @@ let tier2: [Target] = [
 ]
 
 let tier3: [Target] = [
-    library("Site", ["CairnModel", "Codecs", "Platform"]),
+    library("Site", ["CairnModel", "Codecs", "Platform", "Secrets"]),
     library("Settings", [configuration]),
     library(
         "Remote",
@@ -293,8 +293,8 @@ let tier5: [Target] = [
         [
             "CairnClient", "CairnModel", "Codecs", "Daemon", "Dataset", "EsriForms", "Expression",
             "FeatureQuery", "Geometry", "Identify", "JobKinds", "MapState",
-            "OpenSSL", "PROJ", "Platform", "Recording", "Rendering", "RouteDirections", "Site",
-            "SiteAnswers", "Tables", "TileStyles", "WebMaps",
+            "OpenSSL", "PROJ", "Platform", "Recording", "Rendering", "RouteDirections", "Secrets",
+            "Site", "SiteAnswers", "Tables", "TileStyles", "WebMaps",
             hummingbird, logging, metrics,
         ],
         data: [
@@ -308,8 +308,8 @@ let tier5: [Target] = [
             "CairnClient", "CairnModel", "Codecs", "Dataset", "EsriForms", "EventLog", "Expat",
             "Expression", "GDAL", "GEOS", "Geometry", "ICU", "JobKinds", "Jobs",
             "Locator", "LocatorSources", "MapState", "PROJ", "Platform", "Recording",
-            "Remote", "Replay", "RoadNetwork", "RoadSources", "Routing", "Settings", "Site",
-            "Tables", "Terminal", "TilePackages", "WebMaps",
+            "Remote", "Replay", "RoadNetwork", "RoadSources", "Routing", "Secrets", "Settings",
+            "Site", "Tables", "Terminal", "TilePackages", "WebMaps",
             arguments,
         ]),
 ]
@@ -522,7 +522,7 @@ let testTargets: [Target] = [
         [
             "Codecs",
             "Gateway", "CairnModel", "Daemon", "EsriForms", "Expat", "Geometry", "JobKinds",
-            "Platform", "RouteDirections", "Site", "TestKit",
+            "Platform", "RouteDirections", "Secrets", "Site", "TestKit",
             logging,
         ]),
     tests("TerminalTests", ["Terminal", "CairnModel", "Geometry", "TestKit"]),
@@ -538,7 +538,7 @@ let testTargets: [Target] = [
             "Cairn", "CairnLocator",
             "Codecs",
             "Bus", "Cairo", "CairnClient", "CairnIdentify", "CairnModel", "Gateway", "Geometry",
-            "Locator", "Platform", "Site", "TestKit",
+            "Locator", "Platform", "Secrets", "Site", "TestKit",
         ]),
 ]
 

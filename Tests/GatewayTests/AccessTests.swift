@@ -2,11 +2,11 @@
 // Part of Cairn.
 
 import CairnModel
-import Codecs
 import EsriForms
 import Foundation
 import Logging
 import Platform
+import Secrets
 import Site
 import Synchronization
 import TestKit

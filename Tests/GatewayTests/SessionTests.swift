@@ -2,9 +2,9 @@
 // Part of Cairn.
 
 import CairnModel
-import Codecs
 import Foundation
 import Platform
+import Secrets
 import Site
 import TestKit
 import Testing

@@ -3,6 +3,7 @@
 
 import Cairn
 import Foundation
+import Synchronization
 import TestKit
 import Testing
 
@@ -119,4 +120,44 @@ import Testing
         let renamed = try await change(site, "map rename Small squares areas")
         #expect(try await changes.next()?.sequence == renamed)
     }
+
+    @Test func `changes of a map's services are one stream, in order and each once`() async throws {
+        guard Programs.areBuilt() else { return }
+        let (site, origin) = try await running()
+        defer { site.remove() }
+        let service = origin.appending(path: "rest/services/Small/MapServer")
+        let map = Map(spatialReference: .wgs84)
+        map.addOperationalLayers([
+            ArcGISMapImageLayer(url: service), ArcGISMapImageLayer(url: service),
+        ])
+        let reader = Task {
+            var read: [MapChange] = []
+            for try await change in map.changes {
+                read.append(change)
+                if read.count == 3 { break }
+            }
+            return read
+        }
+        // The stream begins some time after the task.
+        let isRead = Flag()
+        Task {
+            _ = await reader.result
+            isRead.set()
+        }
+        var made: [Int64] = []
+        while !isRead.isSet {
+            let isOn = made.count.isMultiple(of: 2) ? "off" : "on"
+            made.append(try await change(site, "map visibility Small points \(isOn)"))
+        }
+        let read = try await reader.value
+        let start = try #require(made.firstIndex(of: read[0].sequence))
+        #expect(read.map(\.sequence) == Array(made[start..<start + 3]))
+        #expect(read.allSatisfy { $0.serviceURL == service })
+    }
+}
+
+private final class Flag: Sendable {
+    private let value = Mutex(false)
+    var isSet: Bool { value.withLock { $0 } }
+    func set() { value.withLock { $0 = true } }
 }

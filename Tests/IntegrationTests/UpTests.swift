@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-import Codecs
 import Foundation
 import Platform
+import Secrets
 import Site
 import TestKit
 import Testing

@@ -239,6 +239,9 @@ import Testing
         await #expect(throws: CairnError.self) {
             for try await _ in layer.changes() {}
         }
+        let map = Map(spatialReference: .wgs84)
+        map.addOperationalLayer(layer)
+        await #expect(throws: CairnError.self) { for try await _ in map.changes {} }
     }
 
     @Test func `a status URL on another server is not followed`() async throws {

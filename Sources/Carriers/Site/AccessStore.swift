@@ -5,6 +5,7 @@ public import CairnModel
 internal import Codecs
 internal import FoundationEssentials
 public import Platform
+internal import Secrets
 
 /// The two files of a site for authentication: `access.json`, and `token.key`, with which tokens
 /// are signed.

@@ -3,10 +3,10 @@
 
 internal import ArgumentParser
 internal import CairnModel
-internal import Codecs
 internal import MapState
 internal import Platform
 internal import Replay
+internal import Secrets
 internal import Site
 
 struct UserCommands: AsyncParsableCommand {

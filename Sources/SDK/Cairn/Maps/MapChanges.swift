@@ -14,6 +14,8 @@ public struct MapChange: Sendable, Hashable {
     public let date: Date
     /// The layers; empty for a change of the map itself.
     public let layerIDs: [Int]
+    /// The map's service on the site.
+    public let serviceURL: URL
 }
 
 /// A stream of what a site reports, continued where a connection broke off.
@@ -81,7 +83,8 @@ extension ArcGISMapImageLayer {
     ///
     /// Only Cairn's services report them.
     public func changes(after sequence: Int64? = nil) -> SiteStream<MapChange> {
-        SiteStream(
+        let service = url
+        return SiteStream(
             url: url.below("changes"),
             parameters: sequence.map { [("after", String($0))] } ?? [], credential: credential,
             what: "stream of changes"
@@ -95,7 +98,43 @@ extension ArcGISMapImageLayer {
             return MapChange(
                 sequence: sequence, type: json.text("type") ?? "",
                 date: Date(millisecondsSince1970: json["recordedAt"]?.number ?? 0),
-                layerIDs: layers)
+                layerIDs: layers, serviceURL: service)
+        }
+    }
+}
+
+extension Map {
+    /// Every change from now on of the services that its map image layers draw, those of one
+    /// service in order and each once.
+    ///
+    /// Each reader has streams of its own, which end with it; 1,024 changes wait for a slow one,
+    /// then the oldest go. Ends by an error: that of loading the map, that of a stream (see
+    /// ``SiteStream``), and ``CairnError`` (`unsupported`) where no layer is of a service that
+    /// reports changes.
+    public var changes: AsyncThrowingStream<MapChange, any Error> {
+        AsyncThrowingStream(bufferingPolicy: .bufferingNewest(1_024)) { waiting in
+            let task = Task {
+                do {
+                    try await load()
+                    let images = allLayers.compactMap { $0 as? ArcGISMapImageLayer }
+                    guard !images.isEmpty else {
+                        throw CairnError.unsupported("stream of changes", by: nil)
+                    }
+                    var seen: Set<URL> = []
+                    try await withThrowingTaskGroup(of: Void.self) { group in
+                        for image in images where seen.insert(image.url).inserted {
+                            group.addTask {
+                                for try await change in image.changes() { waiting.yield(change) }
+                            }
+                        }
+                        try await group.waitForAll()
+                    }
+                    waiting.finish()
+                } catch {
+                    waiting.finish(throwing: error)
+                }
+            }
+            waiting.onTermination = { _ in task.cancel() }
         }
     }
 }

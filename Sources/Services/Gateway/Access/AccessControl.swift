@@ -6,6 +6,7 @@ internal import Codecs
 internal import EsriForms
 internal import Logging
 internal import Platform
+internal import Secrets
 internal import Site
 internal import Synchronization
 

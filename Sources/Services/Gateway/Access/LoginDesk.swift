@@ -3,8 +3,8 @@
 
 internal import CairnClient
 internal import CairnModel
-internal import Codecs
 internal import Platform
+internal import Secrets
 
 /// Verifies passwords, two at a time since each takes 64 MiB, with a growing delay after failures.
 actor LoginDesk {

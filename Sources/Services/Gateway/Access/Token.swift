@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-internal import Codecs
 internal import Platform
+internal import Secrets
 
 /// The content of a token: a user, an expiry, and a binding.
 ///

@@ -2,8 +2,8 @@
 // Part of Cairn.
 
 internal import CairnModel
-internal import Codecs
 internal import Platform
+internal import Secrets
 
 /// A login that a browser presents by cookie.
 struct Session: Hashable, Sendable {
