@@ -238,6 +238,29 @@ import Testing
         #expect(RateLimit.subscriber(address) == expected)
     }
 
+    @Test func `an answer that varies with encodings and origins names both, on both ways`()
+        async throws
+    {
+        let site = SimulatedSite(map: try Samples.map())
+        site.change { $0.hasAnswersAtHand = true }
+        for (origins, vary) in [
+            (["https://a.example"], "vary: origin, accept-encoding"), ([], "vary: accept-encoding"),
+        ] {
+            try await Served.serving(site) {
+                $0.allowedOrigins = origins
+            } _: { port in
+                let connection = try Connection(port: port)
+                let url = "/arcgis/rest/services/City/VectorTileServer/tile/6/2/5.pbf"
+                for more in ["TE: x\r\n", "TE: x\r\n", ""] {
+                    connection.send(Self.get(url, more))
+                    let answer = try #require(connection.receive(answers: 1).first).lowercased()
+                    let lines = answer.split(separator: "\r\n").filter { $0.hasPrefix("vary:") }
+                    #expect(lines.map(String.init) == [vary])
+                }
+            }
+        }
+    }
+
     @Test func `pages of listed origins may read, on both ways, and ask before with any header`()
         async throws
     {

@@ -55,6 +55,13 @@ struct CrossOrigin: Hashable, Sendable {
     /// Whether the answer depends on the origin, so that caches must distinguish it.
     var varies: Bool { allowed != nil }
 
+    /// The value of `Vary` of an answer that depends on the headers `own`, too; nil for an answer
+    /// that depends on none.
+    func vary(_ own: String?) -> String? {
+        guard varies else { return own }
+        return own.map { "Origin, " + $0 } ?? "Origin"
+    }
+
     /// Methods that pages may use.
     static let methods = "GET, POST, OPTIONS"
     /// Request headers that pages may set.

@@ -51,10 +51,11 @@ struct FastIdentifyResponse {
         buffer.writeString(isSecure ? safety.secure : safety.plain)
         buffer.writeStaticString("\r\ncache-control: ")
         buffer.writeString(response.cacheControl)
-        if crossOrigin.varies, response.headers["Vary"] == nil {
-            buffer.writeStaticString("\r\nvary: Origin")
+        if let vary = crossOrigin.vary(response.headers["Vary"]) {
+            buffer.writeStaticString("\r\nvary: ")
+            buffer.writeString(vary)
         }
-        for (name, value) in response.headers where name != "Cache-Control" {
+        for (name, value) in response.headers where name != "Cache-Control" && name != "Vary" {
             buffer.writeString("\r\n\(name): \(value)")
         }
         if let sequence = response.sequence {

@@ -505,6 +505,7 @@ private struct GatewayResponder: Sendable {
         for (name, value) in answer.headers {
             if let name = HTTPField.Name(name) { headers[name] = value }
         }
+        headers[.vary] = service.crossOrigin.vary(answer.headers["Vary"])
         headers[.cacheControl] = answer.cacheControl
         return headers
     }
@@ -535,7 +536,7 @@ private struct GatewayResponder: Sendable {
             headers[.accessControlAllowOrigin] = service.crossOrigin.answer(
                 to: request.headers[.origin])
         }
-        if service.crossOrigin.varies { headers[.vary] = "Origin" }
+        headers[.vary] = service.crossOrigin.vary(nil)
         return headers
     }
 
