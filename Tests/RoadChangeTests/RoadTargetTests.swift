@@ -30,6 +30,38 @@ import Testing
         } catch { return (error as? Failure)?.code }
     }
 
+    @Test func `a command that is sent again finds its roads, another street's does not`() throws {
+        func order(
+            _ effect: RoadChange.Effect, _ street: String, within area: Shape? = nil,
+            onto: String? = nil
+        ) -> RoadChangeRequest.Action {
+            var order = RoadChangeOrder(effect, .street(street, within: area))
+            order.onto = onto.map { .street($0, within: nil) }
+            return .change(order)
+        }
+        func event(_ action: RoadChangeRequest.Action) throws -> NetworkEvent {
+            guard case .changed(let event) = try made.network.decide(action, standing: []) else {
+                throw Failure(.internal, "no change was made")
+            }
+            return .roadsChanged(event)
+        }
+        let area = Shape.envelope(Envelope(minX: 0.0005, minY: -1, maxX: 0.0015, maxY: 1))
+        let ban = order(.bannedTurn, "Row 2", onto: "Column 2")
+        let orders = [
+            order(.closed, "Row 2"), order(.closed, "Row 3"),
+            order(.closed, "Row 2", within: area), ban,
+            order(.bannedTurn, "Row 2", onto: "Column 3"),
+        ]
+        for (place, own) in orders.enumerated() {
+            let event = try event(own)
+            for (number, other) in orders.enumerated() {
+                #expect(made.network.finds(other, of: event) == (number == place))
+            }
+        }
+        #expect(try !made.network.finds(order(.closed, "Nowhere"), of: event(orders[0])))
+        #expect(try made.network.finds(.restoreAll, of: event(orders[0])))
+    }
+
     @Test func `roads are found by way, piece and direction`() throws {
         let row = try edges(.pieces([RoadPiece(way: 3)]))
         #expect(row.count == 8 && Set(row.map(\.way)) == [3])

@@ -76,6 +76,21 @@ extension RoutableNetwork {
         }
     }
 
+    /// Whether a command finds the roads and turns of an event that was made on this very network.
+    ///
+    /// True for commands that name no roads, and those that follow a layer, whose roads may be
+    /// others by now.
+    public func finds(
+        _ action: RoadChangeRequest.Action, of event: NetworkEvent
+    ) -> Bool {
+        guard case .change(let order) = action, case .roadsChanged(let made) = event else {
+            return true
+        }
+        if case .layer = order.target { return true }
+        guard let wanted = try? change(order, nil) else { return false }
+        return wanted.edges == made.change.edges && wanted.turns == made.change.turns
+    }
+
     /// Finds the roads that the features of a layer touch, for modes by name, nil for all; throws
     /// `Failure` where there is no such layer or too many roads.
     public typealias LayerSearch =

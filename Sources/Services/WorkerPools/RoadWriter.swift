@@ -33,10 +33,12 @@ struct RoadWriter: Sendable {
         } catch {
             // The reason of the refusal is of more use than that the log does not answer either.
             guard error.code != .invalidParameter,
-                let record = try? earlier(request, context)
+                let (record, isBuiltAnew) = try? earlier(request, context)
             else { throw error }
             let event = try NetworkEvent(record.event)
-            guard request.mayHaveMade(event) else {
+            var isSame = request.mayHaveMade(event)
+            if isSame, !isBuiltAnew { isSame = try finds(request, of: event) }
+            guard isSame else {
                 throw Failure(
                     .conflict,
                     "the id of this change of roads is that of \(record.globalPosition), which was "
@@ -124,10 +126,20 @@ struct RoadWriter: Sendable {
         }
     }
 
-    /// The event of a command that was recorded before; nil where it was not.
+    /// Whether a command finds the roads of the event that its id was recorded with, which tells
+    /// two streets apart: the event has their roads, not their names.
+    private func finds(
+        _ request: RoadChangeRequest, of event: NetworkEvent
+    ) throws(Failure) -> Bool {
+        let network = try network(request.network, in: follower.current)
+        return try shelf.network(network.published).finds(request.action, of: event)
+    }
+
+    /// The event of a command that was recorded before, and whether the network was built anew
+    /// since; nil where it was not recorded.
     private func earlier(
         _ request: RoadChangeRequest, _ context: OperationContext
-    ) throws(Failure) -> RecordedEvent? {
+    ) throws(Failure) -> (record: RecordedEvent, isBuiltAnew: Bool)? {
         guard let network = follower.current.network(named: request.network) else { return nil }
         let name = network.published.name
         let events = try context.result { [log] () throws(Failure) in
@@ -135,7 +147,12 @@ struct RoadWriter: Sendable {
             return try await log.events(
                 stream: .network(name), after: max(0, head - Self.repeatReach))
         }
-        return events.last { $0.event.id == request.id }
+        guard let record = events.last(where: { $0.event.id == request.id }) else { return nil }
+        let isBuiltAnew = events.contains { other in
+            other.globalPosition > record.globalPosition
+                && other.event.type == NetworkPublished.eventType
+        }
+        return (record, isBuiltAnew)
     }
 
     private func answer(
