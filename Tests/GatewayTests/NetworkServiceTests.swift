@@ -555,6 +555,49 @@ import Testing
         #expect(try features(bare, "odLines").first?["geometry"] == nil)
     }
 
+    @Test(arguments: [
+        (["defaultCutoff": "-1"], "defaultCutoff"),
+        (["defaultCutoff": "nan"], "defaultCutoff"),
+        (["defaultTargetDestinationCount": "0"], "defaultTargetDestinationCount"),
+        (["outputType": "esriNAODOutputCurves"], "outputType"),
+        (["outputLines": "curved"], "outputLines"),
+        (["timeOfDay": "noon"], "timeOfDay"),
+        (
+            ["origins": "1,2;99,4", "ignoreInvalidLocations": "false"],
+            #"Location "Location 2" in "Origins" is unlocated."#
+        ),
+    ])
+    func `a matrix refuses by name what it cannot take`(
+        _ form: [String: String], _ phrase: String
+    ) async throws {
+        let base = ["origins": "0,0", "destinations": "3,0"]
+        let details = try await details(
+            "/ODCostMatrix/solveODCostMatrix", base.merging(form) { $1 })
+        #expect(details.contains { $0.contains(phrase) }, "\(details)")
+    }
+
+    @Test func `a facility within a negative cost is none, and is refused by name`() async throws {
+        let details = try await details(
+            "/ClosestFacility/solveClosestFacility",
+            ["incidents": "0,0", "facilities": "3,0", "defaultCutoff": "-0.5"])
+        #expect(details.contains { $0.contains("defaultCutoff") }, "\(details)")
+    }
+
+    @Test func `places whose ids are not unique are numbered, so that no cell hides another`()
+        async throws
+    {
+        let origins =
+            #"[{"geometry":{"x":0,"y":0},"attributes":{"ObjectID":7}},"#
+            + #"{"geometry":{"x":1,"y":0},"attributes":{"ObjectID":7}}]"#
+        let body = try await ask(
+            "/ODCostMatrix/solveODCostMatrix",
+            ["origins": origins, "destinations": "3,0", "outputLines": "esriNAOutputLineNone"])
+        let matrix = try #require(body["odCostMatrix"] as? [String: Any])
+        #expect(Set(matrix.keys) == ["1", "2", "costAttributeNames"])
+        #expect(messages(body).contains { $0.contains("not unique") })
+        #expect(messages(body).contains { $0.contains("'outputLines' changes nothing") })
+    }
+
     @Test func `an operation belongs to its layer`() async throws {
         let details = try await details("/ServiceArea/solve", ["stops": "1,2;3,4"])
         #expect(details[0].contains("Layer ServiceArea has another operation"))

@@ -89,12 +89,13 @@ struct AreaSolve {
 
     func body() throws(Failure) -> [UInt8] {
         let lost = facilities.unlocated(answer?.facilities ?? [])
+        try solve.check(unlocated: lost)
         var messages = solve.messages
         let parts = (answer?.areas ?? []) + (answer?.lines ?? [])
         if parts.isEmpty, !isEmptyAllowed {
             throw SolveFailure.unable(lost + [SolveFailure.noSolution])
         }
-        messages += lost.map { (50, $0) }
+        messages += (lost + facilities.notes).map { (50, $0) }
         for message in answer?.context.messages ?? []
         where !messages.contains(where: { $0.text == message.text }) {
             messages.append((50, message.text))

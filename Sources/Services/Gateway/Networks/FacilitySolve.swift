@@ -12,6 +12,8 @@ struct NetworkLocations {
     let features: [NetworkFeature]
     /// By their place in `features`.
     private(set) var places: [(feature: Int, place: RoutePlace)] = []
+    /// What else is said of them.
+    private(set) var notes: [String] = []
 
     init(
         _ parameter: Parameter<String?>, _ list: String, atMost limit: Int, _ solve: SolveParameters
@@ -20,7 +22,14 @@ struct NetworkLocations {
         guard solve.parameters[parameter] != nil else {
             throw Failure(.invalidParameter, "parameter '\(parameter.name)' is missing")
         }
-        features = try NetworkFeatures.read(parameter, list, atMost: limit, solve.parameters)
+        var features = try NetworkFeatures.read(
+            parameter, list, atMost: limit, solve.parameters)
+        // Answers refer to features by their ids.
+        if Set(features.map(\.objectID)).count < features.count {
+            for index in features.indices { features[index].attributes["objectid"] = nil }
+            notes = ["ObjectIDs of \"\(list)\" are not unique: their features are numbered."]
+        }
+        self.features = features
         for (index, feature) in features.enumerated() {
             if let place = try solve.place(feature, in: list) { places.append((index, place)) }
         }
@@ -101,6 +110,7 @@ struct FacilitySolve {
             try parameters.word(Known.travelDirection, TravelDirection.self) ?? .to
         count = try parameters.integer(Known.defaultTargetFacilityCount) ?? 1
         isEmptyAllowed = try parameters.flag(Known.returnEmptyResults)
+        let cutoff = try solve.cutoff()
         incidents = try NetworkLocations(
             Known.incidents, "Incidents", atMost: 1_000, solve)
         facilities = try NetworkLocations(
@@ -113,9 +123,7 @@ struct FacilitySolve {
         var request = RouteTableRequest(
             solve.terms, origins: (isTo ? incidents : facilities).request,
             destinations: (isTo ? facilities : incidents).request)
-        if let cutoff = try parameters.number(Known.defaultCutoff) {
-            request.cutoff = cutoff * solve.mode.impedance.unit
-        }
+        request.cutoff = cutoff
         table = request
     }
 
@@ -187,7 +195,9 @@ struct FacilitySolve {
     func body() throws(Failure) -> [UInt8] {
         let lost =
             incidents.unlocated(located.incidents) + facilities.unlocated(located.facilities)
-        var messages = solve.messages
+        try solve.check(unlocated: lost)
+        var messages =
+            solve.messages + (incidents.notes + facilities.notes).map { (type: 50, text: $0) }
         if routes.isEmpty, !isEmptyAllowed {
             throw SolveFailure.unable(lost + failures + [SolveFailure.noSolution])
         }

@@ -29,7 +29,12 @@ struct MatrixSolve {
         let parameters = call.parameters
         var solve = try SolveParameters(network, call, at: position)
         try solve.readStart(Known.timeOfDay, isUTC: Known.timeOfDayIsUTC)
+        let cutoff = try solve.cutoff()
+        let closest = try parameters.integer(Known.defaultTargetDestinationCount)
         output = try parameters.word(Known.outputType, Output.self) ?? .sparse
+        if try parameters.word(Known.outputLines, NetworkLines.self) != nil {
+            solve.messages.append((0, "Parameter 'outputLines' changes nothing: see 'outputType'."))
+        }
         isEmptyAllowed = try parameters.flag(Known.returnEmptyResults)
         origins = try NetworkLocations(Known.origins, "Origins", atMost: 1_000, solve)
         destinations = try NetworkLocations(
@@ -55,10 +60,8 @@ struct MatrixSolve {
                     ))
             }
         }
-        if let cutoff = try parameters.number(Known.defaultCutoff) {
-            request.cutoff = cutoff * solve.mode.impedance.unit
-        }
-        request.closest = try parameters.integer(Known.defaultTargetDestinationCount)
+        request.cutoff = cutoff
+        request.closest = closest
         self.request = request
         self.solve = solve
     }
@@ -106,11 +109,13 @@ struct MatrixSolve {
         let lost =
             origins.unlocated(answer?.origins ?? [])
             + destinations.unlocated(answer?.destinations ?? [])
+        try solve.check(unlocated: lost)
         let cells = cells()
         if cells.isEmpty, !isEmptyAllowed {
             throw SolveFailure.unable(lost + [SolveFailure.noSolution])
         }
-        var messages = solve.messages + lost.map { (50, $0) }
+        let notes = origins.notes + destinations.notes
+        var messages = solve.messages + (lost + notes).map { (50, $0) }
         for message in answer?.context.messages ?? []
         where !messages.contains(where: { $0.text == message.text }) {
             messages.append((50, message.text))

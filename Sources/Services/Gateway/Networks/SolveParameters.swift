@@ -338,6 +338,23 @@ struct SolveParameters {
         terms.departure = start.map { Timestamp(microseconds: Int64($0) * 1000) }
     }
 
+    /// Throws where places without a road are not to be left out.
+    func check(unlocated: [String]) throws(Failure) {
+        guard !unlocated.isEmpty,
+            try !parameters.flag(Known.ignoreInvalidLocations.name, default: true)
+        else { return }
+        throw SolveFailure.unable(unlocated)
+    }
+
+    /// The most cost of a route, in seconds or metres; nil for any.
+    func cutoff() throws(Failure) -> Double? {
+        guard let cutoff = try parameters.number(Known.defaultCutoff) else { return nil }
+        guard cutoff >= 0 else {
+            throw Parameters.unexpected(Known.defaultCutoff.name, "\(cutoff)", "0 or more")
+        }
+        return cutoff * mode.impedance.unit
+    }
+
     // MARK: Barriers
 
     private mutating func readBarriers() throws(Failure) {

@@ -71,7 +71,7 @@ extension Known {
         "returnEmptyResults", "whether an answer without results is no error")
     static let ignoreInvalidLocations = Parameter.text(
         "ignoreInvalidLocations", default: "true",
-        "whether stops without a road near by are left out with a message")
+        "whether places without a road near by are left out with a message")
     static let outputLines = Parameter.text(
         "outputLines", default: "the layer's", "the form of lines, esriNAOutputLine…")
     static let outputGeometryPrecision = Parameter.number(

@@ -15,7 +15,8 @@ extension Route {
             Known.geometryPrecision, Known.outputGeometryPrecision,
             Known.outputGeometryPrecisionUnits, Known.outputLines, Known.locateSettings,
             Known.returnBarriers, Known.returnPolylineBarriers, Known.returnPolygonBarriers,
-            Known.returnEmptyResults, Known.at, Known.minSequence, Known.timeout,
+            Known.returnEmptyResults, Known.ignoreInvalidLocations, Known.at, Known.minSequence,
+            Known.timeout,
         ] + Known.ignoredParameters
     private static let directions: [any DescribedParameter] = [
         Known.returnDirections, Known.directionsLanguage, Known.directionsLengthUnits,
@@ -25,7 +26,6 @@ extension Route {
         Known.stops.required, Known.startTime, Known.startTimeIsUTC, Known.useTimeWindows,
         Known.timeWindowsAreUTC, Known.findBestSequence, Known.preserveFirstStop,
         Known.preserveLastStop, Known.returnRoutes, Known.returnStops,
-        Known.ignoreInvalidLocations,
     ]
     private static let timeOfDay: [any DescribedParameter] = [
         Known.timeOfDay, Known.timeOfDayIsUTC,
