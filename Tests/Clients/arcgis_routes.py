@@ -11,10 +11,12 @@ no grant of his own; both have that password. Exits 1 with the first answer that
 
 import csv
 import json
+import math
 import os
 import sys
 import tempfile
 
+from arcgis.features import Feature, FeatureSet
 from arcgis.geoprocessing import DataFile, import_toolbox
 from arcgis.geoprocessing._uploads import Uploads
 from arcgis.gis import GIS
@@ -121,7 +123,7 @@ def jobs(gis, url, route, folder):
         return DataFile(item_id=upload.url.rsplit("/", 1)[1])
 
     def product(result):
-        with open(result.download(folder), encoding="utf-8", newline="") as file:
+        with open(result.output.download(folder), encoding="utf-8", newline="") as file:
             return file.read()
 
     trips = table("trips.csv", "trip,fromX,fromY,toX,toY", f"far,{SOUTH_WEST},{NORTH_EAST}",
@@ -150,12 +152,61 @@ def jobs(gis, url, route, folder):
         travel_mode="Driving Time", gis=gis)))
     check([feature["properties"]["to"] for feature in areas["features"]] == [120, 60],
           "a facility has an area for each break", areas)
+    feature_jobs(gis, tools, route)
     try:
         tools.batch_route(input=trips, network="Town", travel_mode="Flying", gis=gis)
         refusal = None
     except Exception as error:  # pylint: disable=broad-except
         refusal = str(error)
     check(refusal is not None and "Driving Time" in refusal, "an unknown travel mode is refused by name", refusal)
+
+
+def points(reference, *rows):
+    """A FeatureSet of points, each a place as x,y in degrees with its attributes."""
+    def place(text):
+        x, y = map(float, text.split(","))
+        if reference == 3857:
+            radius = 6378137
+            return {"x": math.radians(x) * radius,
+                    "y": math.log(math.tan(math.pi / 4 + math.radians(y) / 2)) * radius}
+        return {"x": x, "y": y}
+    return FeatureSet([Feature(geometry={**place(text), "spatialReference": {"wkid": reference}},
+                               attributes=attributes) for text, attributes in rows],
+                      spatial_reference={"wkid": reference}, geometry_type="esriGeometryPoint")
+
+
+def feature_jobs(gis, tools, route):
+    """The same jobs with features in, and out."""
+    mode = {"network": "Town", "travel_mode": "Driving Time", "gis": gis}
+    minutes = route["Total_TravelTime"]
+    for reference in (4326, 3857):
+        stops = points(reference, (NORTH_EAST, {"RouteName": "far", "Sequence": 2, "load": 5}),
+                       (SOUTH_WEST, {"RouteName": "far", "Sequence": 1, "load": 5}))
+        found = tools.batch_route(stops=stops, output_format="geojson", **mode).output_features
+        row = found.features[0]
+        check(len(found.features) == 1 and row.attributes["RouteName"] == "far" and row.attributes["load"] == 5
+              and abs(row.attributes["Duration"] / 60 - minutes) < 1e-3,
+              f"points of one RouteName in {reference} are a route with their attributes", row)
+        check(len(row.geometry["paths"][0]) > 2, "and a line", row.geometry)
+        matrix = tools.od_matrix(
+            origins=points(reference, (SOUTH_WEST, {"OBJECTID": 11, "home": "h"})),
+            destinations=points(reference, (NORTH_EAST, {"OBJECTID": 21, "clinic": 3}),
+                                (MIDDLE, {"OBJECTID": 22, "clinic": 4})), **mode).output_features
+        cells = {cell.attributes["destination"]: cell.attributes for cell in matrix.features}
+        check(set(cells) == {"21", "22"} and abs(cells["21"]["duration"] / 60 - minutes) < 1e-3
+              and cells["22"]["origin_home"] == "h" and cells["22"]["destination_clinic"] == "4",
+              f"a table of features in {reference} has their ids and attributes", cells)
+    areas = tools.service_areas(facilities=points(4326, (SOUTH_WEST, {"beds": 12})), breaks="60,120",
+                                **mode).output_features
+    check([(area.attributes["to"], area.attributes["beds"]) for area in areas.features] == [(120, 12), (60, 12)]
+          and all(area.geometry["rings"] for area in areas.features), "areas are polygons with attributes",
+          areas.features[0].attributes)
+    try:
+        tools.od_matrix(origins=points(4326, (SOUTH_WEST, {})), **mode)
+        refusal = None
+    except Exception as error:  # pylint: disable=broad-except
+        refusal = str(error)
+    check(refusal is not None, "origins without destinations are refused", refusal)
 
 
 def main():

@@ -714,7 +714,7 @@ struct MatrixSubject: Sendable {
             let own = path + "/" + id
             return [
                 MatrixRequest(path), MatrixRequest(own, [("returnMessages", "true", "false")]),
-                MatrixRequest(own + "/results/output"),
+                MatrixRequest(own + "/results/output", [("outSR", "4326", "3857")]),
                 MatrixRequest(own + "/results/output/file"), MatrixRequest(own + "/inputs/map"),
                 MatrixRequest(own + "/inputs/locator"), MatrixRequest(own + "/inputs/input"),
                 MatrixRequest(own + "/inputs/input/file"),

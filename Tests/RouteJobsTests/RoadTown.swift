@@ -166,7 +166,7 @@ struct JobRun {
         let planned = try run(plan, [])
         messages += planned.messages
         chunkCount = planned.nextStage.count
-        var made: [BlobReference?] = []
+        var made = [planned.blob]
         for stage in [planned.nextStage] + planned.laterStages {
             var outcomes: [ChunkOutcome] = []
             for chunk in stage {

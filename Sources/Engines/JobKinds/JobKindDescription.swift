@@ -34,6 +34,44 @@ public struct JobKindDescription: Hashable, Sendable, Codable {
         case flag
     }
 
+    /// An attribute of features.
+    public struct Field: Hashable, Sendable, Codable {
+        /// Its name.
+        public var name: String
+        /// The type of its values.
+        public var type: ParameterType
+    }
+
+    /// Features that a job may be given as its input, in place of a file: a parameter of the
+    /// geoprocessing service's task.
+    ///
+    /// They arrive as GeoJSON (RFC 7946) in the job's input; those of several parameters are
+    /// joined, each with a member `role` beside its `properties`.
+    public struct FeatureInput: Hashable, Sendable, Codable {
+        /// Its name.
+        public var name: String
+        /// Its description, one sentence.
+        public var summary: String
+        /// Esri's type of their geometries, without its prefix: `Point`.
+        public var geometryType: String
+        /// The attributes that mean something to the job; features may have others.
+        public var fields: [Field]
+        /// The value of their member `role`, where other features have another; nil for none.
+        public var role: String?
+        /// The most features of a request.
+        public var mostFeatures: Int
+    }
+
+    /// The product as features: a result of the geoprocessing service's task beside the file.
+    public struct FeatureOutput: Hashable, Sendable, Codable {
+        /// Its description, one sentence.
+        public var summary: String
+        /// Esri's type of their geometries, without its prefix; nil for rows without.
+        public var geometryType: String?
+        /// The attributes that the job adds.
+        public var fields: [Field]
+    }
+
     /// The kind.
     public var kind: JobKind
     /// Its description, one sentence.
@@ -51,6 +89,10 @@ public struct JobKindDescription: Hashable, Sendable, Codable {
     public var reads: [Read]
     /// Whether its input is a file of jobs (`Batch.Item`), which names their inputs by hash.
     public var inputNamesBlobs: Bool
+    /// Features that are given in place of the input file, all of them or none; empty for none.
+    public var features: [FeatureInput] = []
+    /// The product as features; nil for none.
+    public var featureOutput: FeatureOutput?
 
     /// Every kind of this build, by name.
     public static let all = JobKinds.all.map { $0.description }

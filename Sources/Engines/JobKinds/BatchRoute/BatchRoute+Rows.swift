@@ -14,7 +14,7 @@ extension BatchRoute {
         let texts = try ParameterTexts(context.assignment.parameters, of: description)
         let settings = try RouteSettings(texts, context.assignment)
         let product = try RouteProduct(texts)
-        let table = try JobTable(context)
+        let table = try JobTable(context, .stops, texts)
         let columns = try StopColumns(table, texts)
         var cuts = RowCuts(every: rowsPerChunk)
         let (scanner, messages) = try table.forEachRow(context) { cuts.take($0) }
@@ -23,7 +23,9 @@ extension BatchRoute {
         let newline = String(decoding: scanner.newline, as: UTF8.self)
         let chunks = try cuts.ranges(end: table.file.byteCount, limit: maximumChunkCount).map {
             try routeRows.chunk(
-                RowsInput(range: $0, newline: newline, form: table.form), weight: $0.rowCount)
+                RowsInput(
+                    range: $0, newline: newline, form: table.form, kinds: table.kinds),
+                weight: $0.rowCount, gathers: table.kinds != nil)
         }
         var input = AssembleInput(rowCount: cuts.rowCount)
         if product == .csv {
@@ -33,7 +35,7 @@ extension BatchRoute {
         }
         let last = try assemble.chunk(input, weight: max(1, cuts.rowCount / 20), gathers: true)
         return ChunkOutcome(
-            nextStage: chunks, laterStages: [[last]],
+            nextStage: chunks, laterStages: [[last]], blob: table.made,
             messages: messages + [
                 JobMessage(.informative, "columns read: \(columns.described(table.names))"),
                 JobMessage(.informative, "\(cuts.rowCount) routes, \(settings.moment)"),
@@ -55,7 +57,7 @@ extension BatchRoute {
         let texts = try ParameterTexts(context.assignment.parameters, of: description)
         let settings = try RouteSettings(texts, context.assignment)
         let product = try RouteProduct(texts)
-        let table = try JobTable(context, input.form)
+        let table = try JobTable(context, input.form, input.kinds)
         let columns = try StopColumns(table, texts)
         let router = try context.patiently { () throws(Failure) in
             try routers.router(settings.terms)
@@ -80,7 +82,7 @@ extension BatchRoute {
                                 fields + results.map { Array($0.utf8) }, newline: newline)))
                 case .geoJSON:
                     let values =
-                        fields.map { JSONValue.string(String(decoding: $0, as: UTF8.self)) }
+                        fields.enumerated().map { table.value($0.element, of: $0.offset) }
                         + [
                             found.length.map { .real($0) } ?? .null,
                             found.duration.map { .real($0) } ?? .null, .string(found.status),

@@ -12,9 +12,9 @@ extension JobKind {
     public static let batchRoute = JobKind(rawValue: "BatchRoute")
 }
 
-/// The job kind `BatchRoute`: takes a CSV file with two or more stops in each row, returns its rows
-/// with the length (metres), the duration (seconds) and the status of their routes; or GeoJSON,
-/// with the lines.
+/// The job kind `BatchRoute`: takes a CSV file with two or more stops in each row, or features,
+/// returns its rows with the length (metres), the duration (seconds) and the status of their
+/// routes; or GeoJSON, with the lines.
 ///
 /// The network is asked as of the job's submission (or `at`), so the product does not depend on
 /// when, or where, its chunks run.
@@ -22,7 +22,7 @@ public enum BatchRoute: JobKindDefinition {
     /// The published description.
     public static let description = JobKindDescription(
         kind: .batchRoute, summary: "Finds the route over the stops of every row.",
-        input: "CSV with a header row",
+        input: "CSV with a header row; or GeoJSON with points or lines of stops",
         output:
             "the same rows with Length (metres), Duration (seconds) and Status; or GeoJSON with "
             + "their lines",
@@ -32,10 +32,27 @@ public enum BatchRoute: JobKindDefinition {
                 "columns",
                 "The columns of the stops in the order of travel: X,Y,X,Y; or one that lists them "
                     + "as x,y;x,y."),
+            JobTable.fields,
             .text(
                 "outputFormat", "The form of the product.", RouteProduct.csv.rawValue,
                 of: RouteProduct.allCases.map(\.rawValue)),
-        ]), reads: JobKindDescription.routingReads, inputNamesBlobs: false)
+        ]), reads: JobKindDescription.routingReads, inputNamesBlobs: false,
+        features: [
+            .init(
+                name: "stops",
+                summary: "The stops: points with RouteName and Sequence, or a line for each route.",
+                geometryType: "Point",
+                fields: [
+                    .init(name: "RouteName", type: .text), .init(name: "Sequence", type: .whole),
+                ], mostFeatures: 100_000)
+        ],
+        featureOutput: .init(
+            summary: "The rows as features; with lines where outputFormat is geojson.",
+            geometryType: "Polyline",
+            fields: [
+                .init(name: "Length", type: .number), .init(name: "Duration", type: .number),
+                .init(name: "Status", type: .text),
+            ]))
 
     /// Smallest number of rows in a chunk.
     public static let rowsPerChunk = 100
@@ -50,6 +67,8 @@ public enum BatchRoute: JobKindDefinition {
         /// CRLF or LF.
         var newline: String
         var form: TableForm
+        /// Of features; absent for a table.
+        var kinds: [AttributeKind]?
     }
 
     /// The input of `assemble`.
@@ -73,7 +92,7 @@ public enum BatchRoute: JobKindDefinition {
     public static func check(_ order: JobOrder, _ texts: ParameterTexts) throws {
         try RouteSettings.check(order, texts)
         _ = try texts.word("outputFormat", of: RouteProduct.self)
-        let table = try JobTable(order)
+        guard let table = try JobTable(order, .stops, texts) else { return }
         _ = try StopColumns(table, texts)
         var count = 0
         if try table.forEachRowIfSmall({ _ in count += 1 }) {

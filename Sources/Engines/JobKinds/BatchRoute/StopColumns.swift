@@ -23,6 +23,10 @@ enum StopColumns {
     ///
     /// Throws `invalidParameter`, naming the columns of the table.
     init(_ table: JobTable, _ texts: ParameterTexts) throws(Failure) {
+        if table.kinds != nil {
+            self = .list(table.names.count - 1)
+            return
+        }
         if let text = texts["columns"] {
             let names = text.split(separator: ",", omittingEmptySubsequences: false).map {
                 String($0)

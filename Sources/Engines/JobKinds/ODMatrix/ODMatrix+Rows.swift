@@ -14,12 +14,15 @@ extension ODMatrix {
     /// Routes of one request with both costs, likewise.
     private static let routesPerRequest = 200
 
+    /// The columns of the product before those of features' attributes.
+    private static let resultColumns = ["origin", "destination", "duration", "length"]
+
     /// Reads the whole file once: checks it, and splits its origins.
     static func plan(_ context: ChunkContext) throws -> ChunkOutcome {
         let texts = try ParameterTexts(context.assignment.parameters, of: description)
         let routing = try RouteSettings(texts, context.assignment)
         let settings = try MatrixSettings(texts)
-        let table = try JobTable(context)
+        let table = try JobTable(context, .single, texts)
         let columns = try MatrixColumns(table, texts)
         var count = MatrixCount()
         var origins: [(start: Int, row: Int)] = []
@@ -47,10 +50,14 @@ extension ODMatrix {
                 rowCount: (next?.row ?? count.places + 1) - origins[first].row,
                 firstRow: origins[first].row)
             return try measure.chunk(
-                RowsInput(range: range, newline: newline, form: table.form),
-                weight: min(each, origins.count - first))
+                RowsInput(
+                    range: range, newline: newline, form: table.form, kinds: table.kinds),
+                weight: min(each, origins.count - first), gathers: table.kinds != nil)
         }
-        let header = ["origin", "destination", "duration", "length"].map { Array($0.utf8) }
+        let names = columns.attributes(of: table).map { table.names[$0] }
+        let header =
+            (resultColumns + names.map { "origin_" + $0 } + names.map { "destination_" + $0 })
+            .map { Array($0.utf8) }
         let input = AssembleInput(
             header: String(
                 decoding: CSVWriter.record(header, newline: scanner.newline), as: UTF8.self),
@@ -66,7 +73,8 @@ extension ODMatrix {
                 .informative,
                 "\(count.origins) origins and \(count.destinations) destinations, "
                     + routing.moment))
-        return ChunkOutcome(nextStage: chunks, laterStages: [[last]], messages: messages)
+        return ChunkOutcome(
+            nextStage: chunks, laterStages: [[last]], blob: table.made, messages: messages)
     }
 
     private static func originsPerChunk(_ count: MatrixCount, _ settings: MatrixSettings) -> Int {
@@ -86,20 +94,26 @@ extension ODMatrix {
         let input = try context.input(RowsInput.self)
         let texts = try ParameterTexts(context.assignment.parameters, of: description)
         let routing = try RouteSettings(texts, context.assignment)
-        let table = try JobTable(context, input.form)
+        let table = try JobTable(context, input.form, input.kinds)
         let columns = try MatrixColumns(table, texts)
+        let attributes = columns.attributes(of: table)
+        func place(_ fields: [[UInt8]], _ row: Int) -> TablePlace {
+            var place = columns.places.place(in: fields, row: row)
+            place.attributes = attributes.map { fields[$0] }
+            return place
+        }
         var destinations: [TablePlace] = []
         _ = try table.forEachRow(context, share: 0) { record in
             guard try columns.roles(in: record.fields, row: record.number).isDestination else {
                 return
             }
-            destinations.append(columns.places.place(in: record.fields, row: record.number))
+            destinations.append(place(record.fields, record.number))
         }
         var origins: [TablePlace] = []
         var row = input.range.firstRow
         try table.forEachRow(of: input.range, context, share: 0) { fields in
             if try columns.roles(in: fields, row: row).isOrigin {
-                origins.append(columns.places.place(in: fields, row: row))
+                origins.append(place(fields, row))
             }
             row += 1
         }
@@ -165,7 +179,9 @@ extension ODMatrix {
                         cell.duration.map(BatchGeocode.decimal) ?? "",
                         cell.length.map(BatchGeocode.decimal) ?? "",
                     ]
-                    rows += CSVWriter.record(fields.map { Array($0.utf8) }, newline: newline)
+                    rows += CSVWriter.record(
+                        fields.map { Array($0.utf8) } + origin.attributes
+                            + destinations[cell.destination].attributes, newline: newline)
                 }
                 try write(Data(rows))
             }
@@ -243,7 +259,9 @@ extension ODMatrix {
             let file = try BatchGeocode.open(part, context)
             try BatchGeocode.scan(file, 0..<file.byteCount, TableForm(), context) { record in
                 rowCount += 1
-                if record.fields.suffix(2).contains(where: { !$0.isEmpty }) { foundCount += 1 }
+                if record.fields.dropFirst(2).prefix(2).contains(where: { !$0.isEmpty }) {
+                    foundCount += 1
+                }
             }
             context.report(Double(index + 1) / Double(parts.count + 1))
         }

@@ -12,8 +12,9 @@ extension JobKind {
     public static let odMatrix = JobKind(rawValue: "ODMatrix")
 }
 
-/// The job kind `ODMatrix`: takes a CSV file of places, returns a CSV file with the duration
-/// (seconds) and the length (metres) of the best route from each origin to each destination.
+/// The job kind `ODMatrix`: takes a CSV file of places, or points, returns a CSV file with the
+/// duration (seconds) and the length (metres) of the best route from each origin to each
+/// destination.
 ///
 /// A column says which places are origins, destinations or both; without one each place is both,
 /// and none a destination of itself. With `closest` or `cutoff` only the pairs that are asked for
@@ -22,7 +23,7 @@ public enum ODMatrix: JobKindDefinition {
     /// The published description.
     public static let description = JobKindDescription(
         kind: .odMatrix, summary: "Measures the ways from many places to many places.",
-        input: "CSV with a header row, one place in each row",
+        input: "CSV with a header row, one place in each row; or GeoJSON with points",
         output: "CSV with origin, destination, duration (seconds), length (metres)",
         outputMediaType: MediaType.csv.rawValue,
         parameters: JobKindDescription.routing(
@@ -41,7 +42,21 @@ public enum ODMatrix: JobKindDefinition {
                     "Duration and length, or what the travel mode minimises alone, which is many "
                         + "times faster.", MatrixCosts.both.rawValue,
                     of: MatrixCosts.allCases.map(\.rawValue)),
-            ]), reads: JobKindDescription.routingReads, inputNamesBlobs: false)
+            ]), reads: JobKindDescription.routingReads, inputNamesBlobs: false,
+        features: [
+            .init(
+                name: "origins", summary: "The places where routes begin.",
+                geometryType: "Point", fields: [], role: "origin", mostFeatures: 100_000),
+            .init(
+                name: "destinations", summary: "The places where routes end.",
+                geometryType: "Point", fields: [], role: "destination", mostFeatures: 100_000),
+        ],
+        featureOutput: .init(
+            summary: "The rows as records.", geometryType: nil,
+            fields: [
+                .init(name: "origin", type: .text), .init(name: "destination", type: .text),
+                .init(name: "duration", type: .number), .init(name: "length", type: .number),
+            ]))
 
     /// Limit of places in a file.
     public static let maximumPlaceCount = 200_000
@@ -65,6 +80,8 @@ public enum ODMatrix: JobKindDefinition {
         /// CRLF or LF.
         var newline: String
         var form: TableForm
+        /// Of features; absent for a table.
+        var kinds: [AttributeKind]?
     }
 
     /// The input of `assemble`.
@@ -85,7 +102,7 @@ public enum ODMatrix: JobKindDefinition {
     public static func check(_ order: JobOrder, _ texts: ParameterTexts) throws {
         try RouteSettings.check(order, texts)
         let settings = try MatrixSettings(texts)
-        let table = try JobTable(order)
+        guard let table = try JobTable(order, .single, texts) else { return }
         let columns = try MatrixColumns(table, texts)
         var count = MatrixCount()
         var row = 0
@@ -170,12 +187,21 @@ struct MatrixColumns {
 
     init(_ table: JobTable, _ texts: ParameterTexts) throws(Failure) {
         places = try PlaceColumns(table, texts)
-        if let name = texts["role"] {
+        if let stated = table.kinds?.firstIndex(of: .role) {
+            guard texts["role"] == nil else {
+                throw ParameterTexts.fault(
+                    "role", "none: origins and destinations are features of their own")
+            }
+            role = stated
+        } else if let name = texts["role"] {
             role = try table.column(name, of: "role")
         } else {
             role = table.column(known: ["role"])
         }
     }
+
+    /// The columns of features' attributes that go along.
+    func attributes(of table: JobTable) -> [Int] { places.attributes(of: table, besides: [role]) }
 
     /// The roles of a row's place; throws `invalidParameter` for another word.
     func roles(in fields: [[UInt8]], row: Int) throws(Failure) -> Roles {

@@ -12,6 +12,11 @@ struct JobTable {
     let file: MappedFile
     let form: TableForm
     let names: [String]
+    /// The kinds of the columns where the input has features, whose places are in the last columns;
+    /// nil for a table.
+    let kinds: [AttributeKind]?
+    /// The table that was made of features; nil where the input is one.
+    let made: BlobReference?
 
     /// Size limit of the input file, in bytes.
     static let maximumInputByteCount: Int64 = 1 << 30
@@ -19,47 +24,135 @@ struct JobTable {
     private static let countedByteCount = 8 << 20
     private static let headerByteCount = 256 << 10
 
-    /// Opens the input of a chunk's job.
+    /// Opens the input of a job whose chunks are planned, made a table where it has features.
     ///
-    /// `stated` is the form that the plan has found. Throws `Failure`: `invalidParameter`,
-    /// `tooLarge`, `notFound`, `corrupt`.
-    init(_ context: ChunkContext, _ stated: TableForm? = nil) throws(Failure) {
+    /// Throws `Failure`: `invalidParameter`, `tooLarge`, `notFound`, `corrupt`.
+    init(
+        _ context: ChunkContext, _ places: PlaceFeatures.Places, _ texts: ParameterTexts
+    ) throws(Failure) {
+        let input = try Self.input(of: context)
+        let file = try BatchGeocode.open(input, context)
+        let isFeatures = PlaceFeatures.isFeatures(Array(file.copy(0..<min(file.byteCount, 1_024))))
+        guard isFeatures else {
+            try Self.checkNoFields(texts)
+            try self.init(file, TableForm(file))
+            return
+        }
+        let (made, kinds) = try Self.make(file, places, texts, in: context.blobs)
+        let table = try BatchGeocode.open(made, context)
+        try self.init(table, TableForm(), kinds, made)
+    }
+
+    /// Opens the table that the plan has found, or made: of features the blob of the stage before.
+    ///
+    /// Throws as ``init(_:_:_:)`` does.
+    init(
+        _ context: ChunkContext, _ form: TableForm, _ kinds: [AttributeKind]?
+    ) throws(Failure) {
+        guard let kinds else {
+            try self.init(BatchGeocode.open(Self.input(of: context), context), form)
+            return
+        }
+        guard let made = context.assignment.gathered.first ?? nil else {
+            throw Failure(.corrupt, "the plan has no table of the features")
+        }
+        try self.init(BatchGeocode.open(made, context), form, kinds, made)
+    }
+
+    private static func input(of context: ChunkContext) throws(Failure) -> BlobReference {
         guard let blob = context.assignment.jobInput else {
             throw Failure(
                 .invalidParameter,
-                "a \(context.assignment.kind.rawValue) job needs a CSV file as its input")
+                "a \(context.assignment.kind.rawValue) job needs a CSV file or features as its "
+                    + "input")
         }
         try Self.checkSize(blob)
-        let file = try BatchGeocode.open(blob, context)
-        try self.init(file, stated ?? TableForm(file))
+        return blob
     }
 
-    private init(_ file: MappedFile, _ form: TableForm) throws(Failure) {
+    private static func make(
+        _ file: MappedFile, _ places: PlaceFeatures.Places, _ texts: ParameterTexts,
+        in blobs: BlobStore
+    ) throws(Failure) -> (made: BlobReference, kinds: [AttributeKind]) {
+        guard file.byteCount <= PlaceFeatures.maximumByteCount else {
+            throw Failure(
+                .tooLarge,
+                "the file of features has \(file.byteCount) bytes; at most "
+                    + "\(PlaceFeatures.maximumByteCount) are taken")
+        }
+        if texts["columns"] != nil {
+            throw ParameterTexts.fault(
+                "columns", "none: features have their places in their geometries")
+        }
+        let fields = texts["fields"]?.split(separator: ",").map { field in
+            String(field.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
+        }
+        let table = try PlaceFeatures(file.copy(0..<file.byteCount), places, keeping: fields)
+        let made = try blobs.put(Data(table.csv), mediaType: MediaType.csv.rawValue)
+        return (made, table.kinds)
+    }
+
+    private static func checkNoFields(_ texts: ParameterTexts) throws(Failure) {
+        guard texts["fields"] != nil else { return }
+        throw ParameterTexts.fault("fields", "none: it is for features, and the input is a table")
+    }
+
+    private init(
+        _ file: MappedFile, _ form: TableForm, _ kinds: [AttributeKind]? = nil,
+        _ made: BlobReference? = nil
+    ) throws(Failure) {
         let beginning = Array(file.copy(0..<min(file.byteCount, Self.headerByteCount)))
         guard let header = try JobOrder.header(of: beginning, form) else {
             throw BatchGeocode.emptyInput
         }
         let size = header.fields.reduce(0) { $0 + $1.count + 3 }
         guard size <= 8 << 10 else {
-            throw Failure(.tooLarge, "the header row has \(size) bytes, expected at most 8192")
+            throw Failure(
+                .tooLarge,
+                kinds == nil
+                    ? "the header row has \(size) bytes, expected at most 8192"
+                    : "the names of the features' attributes have \(size) bytes, expected at most "
+                        + "8192: choose some with 'fields'")
         }
         self.file = file
         self.form = form
+        self.kinds = kinds
+        self.made = made
         names = header.fields.map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// Opens the input of a job that is about to be submitted; throws as ``init(_:_:)``.
-    init(_ order: JobOrder) throws(Failure) {
+    /// Opens the input of a job that is about to be submitted; throws as ``init(_:_:_:)``.
+    ///
+    /// Features are made a table here, too, so that they are known to be right; nil for so many
+    /// that this is left to the plan.
+    init?(
+        _ order: JobOrder, _ places: PlaceFeatures.Places, _ texts: ParameterTexts
+    ) throws(Failure) {
         guard let input = order.input else {
             throw Failure(.invalidParameter, "\(order.kind.rawValue) needs an input file")
         }
         try Self.checkSize(input)
-        let file: MappedFile
-        do { file = try MappedFile(path: order.blobs.path(input.id)) } catch {
-            throw Failure(.notFound, "input \(input.id) cannot be read: \(error)")
+        let file = try Self.open(input, of: order)
+        let beginning = Array(file.copy(0..<min(file.byteCount, Self.headerByteCount)))
+        guard PlaceFeatures.isFeatures(beginning) else {
+            try Self.checkNoFields(texts)
+            try self.init(file, TableForm(beginning: beginning))
+            return
         }
-        let beginning = file.copy(0..<min(file.byteCount, Self.headerByteCount))
-        try self.init(file, TableForm(beginning: Array(beginning)))
+        guard
+            file.byteCount <= Self.countedByteCount
+                || file.byteCount > PlaceFeatures.maximumByteCount
+        else { return nil }
+        let (made, kinds) = try Self.make(file, places, texts, in: order.blobs)
+        try self.init(Self.open(made, of: order), TableForm(), kinds, made)
+    }
+
+    private static func open(
+        _ blob: BlobReference, of order: JobOrder
+    ) throws(Failure) -> MappedFile {
+        do { return try MappedFile(path: order.blobs.path(blob.id)) } catch {
+            throw Failure(.notFound, "input \(blob.id) cannot be read: \(error)")
+        }
     }
 
     private static func checkSize(_ input: BlobReference) throws(Failure) {
@@ -163,6 +256,20 @@ struct JobTable {
         return known.lazy.compactMap { plain.firstIndex(of: $0) }.first
     }
 
+    /// The value of a field in features of a product: text for one of a table.
+    func value(_ field: [UInt8], of column: Int) -> JSONValue {
+        (kinds?[column] ?? .text).value(field)
+    }
+
+    /// The columns of attributes that go along with features: all but those of their places; none
+    /// of a table.
+    func attributeColumns(besides others: [Int?] = [], places: Int) -> [Int] {
+        guard kinds != nil else { return [] }
+        return names.indices.dropLast(places).filter {
+            !others.contains($0) && kinds?[$0] != .role
+        }
+    }
+
     /// A failure that names the columns.
     func noColumn(_ what: String) -> Failure {
         let known = names.prefix(20).map { "'\($0.prefix(40))'" }.joined(separator: ", ")
@@ -173,6 +280,10 @@ struct JobTable {
     private static func plain(_ name: String) -> String {
         name.lowercased().filter { $0.isLetter || $0.isNumber }
     }
+
+    /// The parameter that chooses among the attributes of features.
+    static let fields = JobKindDescription.Parameter.text(
+        "fields", "The attributes of features that go along, with commas; else all.")
 
     /// Usual names of a column of longitudes, and of latitudes.
     static let usualX = ["x", "lon", "lng", "long", "longitude"]

@@ -13,15 +13,18 @@ struct PlaceColumns {
 
     /// The parameters that name the columns.
     static let parameters: [JobKindDescription.Parameter] = [
-        .text("columns", "The columns of longitude and latitude, X,Y."),
+        .text("columns", "The columns of longitude and latitude, X,Y, of a table."),
         .text("id", "The column that names a place; else the number of its row names it."),
+        JobTable.fields,
     ]
 
     /// Finds the columns that the parameters name, else those with usual names.
     ///
     /// Throws `invalidParameter`, naming the columns of the table.
     init(_ table: JobTable, _ texts: ParameterTexts) throws(Failure) {
-        if let text = texts["columns"] {
+        if table.kinds != nil {
+            (x, y) = (table.names.count - 2, table.names.count - 1)
+        } else if let text = texts["columns"] {
             let names = text.split(separator: ",", omittingEmptySubsequences: false)
             guard names.count == 2 else {
                 throw ParameterTexts.fault("columns", "the names of two columns, X,Y")
@@ -44,6 +47,12 @@ struct PlaceColumns {
         }
     }
 
+    /// The columns of features' attributes that go along, besides those that other parts of a
+    /// product have.
+    func attributes(of table: JobTable, besides others: [Int?] = []) -> [Int] {
+        table.attributeColumns(besides: others + [id], places: 2)
+    }
+
     /// The place of a row, which has every column.
     func place(in fields: [[UInt8]], row: Int) -> TablePlace {
         let name = id.map { String(decoding: fields[$0], as: UTF8.self) } ?? ""
@@ -62,6 +71,8 @@ struct TablePlace {
     var name: String
     /// Longitude and latitude; nil where the row has no position on the earth.
     var location: Coordinate?
+    /// The fields of a feature's attributes that go along.
+    var attributes: [[UInt8]] = []
 }
 
 /// The status of rows in products, besides those of ``LocatedPlace/Status``.

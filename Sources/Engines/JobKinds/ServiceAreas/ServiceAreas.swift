@@ -13,8 +13,8 @@ extension JobKind {
     public static let serviceAreas = JobKind(rawValue: "ServiceAreas")
 }
 
-/// The job kind `ServiceAreas`: takes a CSV file of facilities, returns GeoJSON with the areas that
-/// are reached from each within each break.
+/// The job kind `ServiceAreas`: takes a CSV file of facilities, or points, returns GeoJSON with the
+/// areas that are reached from each within each break.
 ///
 /// A facility without an area is a feature without a geometry. The network is asked as of the job's
 /// submission (or `at`).
@@ -22,7 +22,7 @@ public enum ServiceAreas: JobKindDefinition {
     /// The published description.
     public static let description = JobKindDescription(
         kind: .serviceAreas, summary: "Draws what is reached from every facility within costs.",
-        input: "CSV with a header row, one facility in each row",
+        input: "CSV with a header row, one facility in each row; or GeoJSON with points",
         output: "GeoJSON polygons with facility, from, to, status",
         outputMediaType: MediaType.geoJSON.rawValue,
         parameters: JobKindDescription.routing(
@@ -38,7 +38,18 @@ public enum ServiceAreas: JobKindDefinition {
                     AreaForm.rings.rawValue, of: AreaForm.allCases.map(\.rawValue)),
                 .number(
                     "trim", "Metres from a reached road to the edge of an area.", "100"),
-            ]), reads: JobKindDescription.routingReads, inputNamesBlobs: false)
+            ]), reads: JobKindDescription.routingReads, inputNamesBlobs: false,
+        features: [
+            .init(
+                name: "facilities", summary: "The places whose areas are wanted.",
+                geometryType: "Point", fields: [], mostFeatures: 100_000)
+        ],
+        featureOutput: .init(
+            summary: "The areas as features.", geometryType: "Polygon",
+            fields: [
+                .init(name: "facility", type: .text), .init(name: "from", type: .number),
+                .init(name: "to", type: .number), .init(name: "status", type: .text),
+            ]))
 
     /// Smallest number of facilities in a chunk.
     public static let facilitiesPerChunk = 5
@@ -51,7 +62,11 @@ public enum ServiceAreas: JobKindDefinition {
     struct RowsInput: Codable, Hashable, Sendable {
         var range: RowRange
         var form: TableForm
+        /// Of features; absent for a table.
+        var kinds: [AttributeKind]?
     }
+
+    private static let resultNames = ["facility", "from", "to", "status"]
 
     /// Splits the file, finds the areas of its ranges of facilities, concatenates them.
     public static let operations = [plan, reach, assemble]
@@ -65,7 +80,7 @@ public enum ServiceAreas: JobKindDefinition {
     public static func check(_ order: JobOrder, _ texts: ParameterTexts) throws {
         try RouteSettings.check(order, texts)
         _ = try AreaSettings(texts)
-        let table = try JobTable(order)
+        guard let table = try JobTable(order, .single, texts) else { return }
         _ = try PlaceColumns(table, texts)
         var count = 0
         if try table.forEachRowIfSmall({ _ in count += 1 }) {
@@ -78,17 +93,20 @@ public enum ServiceAreas: JobKindDefinition {
         let texts = try ParameterTexts(context.assignment.parameters, of: description)
         let routing = try RouteSettings(texts, context.assignment)
         _ = try AreaSettings(texts)
-        let table = try JobTable(context)
+        let table = try JobTable(context, .single, texts)
         _ = try PlaceColumns(table, texts)
         var cuts = RowCuts(every: facilitiesPerChunk)
         let (_, messages) = try table.forEachRow(context) { cuts.take($0) }
         try RowCuts.check(cuts.rowCount, most: maximumFacilityCount)
         let chunks = try cuts.ranges(end: table.file.byteCount, limit: maximumChunkCount).map {
-            try reach.chunk(RowsInput(range: $0, form: table.form), weight: $0.rowCount)
+            try reach.chunk(
+                RowsInput(range: $0, form: table.form, kinds: table.kinds), weight: $0.rowCount,
+                gathers: table.kinds != nil)
         }
         return ChunkOutcome(
             nextStage: chunks,
             laterStages: [[assemble.chunk(weight: max(1, cuts.rowCount / 20), gathers: true)]],
+            blob: table.made,
             messages: messages + [
                 JobMessage(.informative, "\(cuts.rowCount) facilities, \(routing.moment)")
             ])
@@ -102,10 +120,16 @@ public enum ServiceAreas: JobKindDefinition {
         let texts = try ParameterTexts(context.assignment.parameters, of: description)
         let routing = try RouteSettings(texts, context.assignment)
         let settings = try AreaSettings(texts)
-        let table = try JobTable(context, input.form)
+        let table = try JobTable(context, input.form, input.kinds)
         let columns = try PlaceColumns(table, texts)
         let router = try context.patiently { () throws(Failure) in
             try routers.router(routing.terms)
+        }
+        var taken = resultNames
+        let attributes = columns.attributes(of: table).map { column in
+            let name = BatchGeocode.free(table.names[column], among: taken)
+            taken.append(name)
+            return (column: column, name: name)
         }
         var row = input.range.firstRow
         var isFirst = row == 1
@@ -133,10 +157,12 @@ public enum ServiceAreas: JobKindDefinition {
                 }
                 if features.isEmpty { features = [([.null, .null], nil)] }
                 for (bounds, geometry) in features {
-                    let properties = [
-                        ("facility", .string(facility.name)), ("from", bounds[0]),
-                        ("to", bounds[1]), ("status", JSONValue.string(status)),
-                    ]
+                    let values = [.string(facility.name)] + bounds + [JSONValue.string(status)]
+                    let properties =
+                        Array(zip(resultNames, values))
+                        + attributes.map {
+                            ($0.name, table.value(fields[$0.column], of: $0.column))
+                        }
                     let feature = try FeatureText.feature(
                         properties, geometry: geometry, isFirst: isFirst)
                     isFirst = false

@@ -33,7 +33,11 @@ struct JobSubmit: SiteCommand {
         help: "The kind.", completion: .list(JobKindDescription.all.map(\.kind.rawValue)),
         transform: Reading.jobKind)
     var kind: JobKindDescription
-    @Option(help: "The job's input file, which is stored in the site.", completion: .file())
+    @Option(
+        help: """
+            The job's input file, which is stored in the site. Of the kinds on networks also \
+            layer:MAP/LAYER, or a file with one layer that 'cairn import' reads.
+            """, completion: .file())
     var input: String?
     @Option(
         name: .customLong("param"), parsing: .singleValue,
@@ -96,10 +100,15 @@ struct JobSubmit: SiteCommand {
         if let input, kind.input == nil {
             throw UsageFailure("--input '\(input)': \(kind.kind.rawValue) jobs have no input file")
         }
-        let blob = try input.map { path in
-            kind.inputNamesBlobs
-                ? try BatchFile.put(path, into: blobs)
-                : try blobs.put(file: path, mediaType: MediaType(ofFile: path).rawValue)
+        var blob: BlobReference?
+        if let input, !kind.features.isEmpty, InputFeatures.isMeant(by: input) {
+            blob = try await InputFeatures.put(input, session)
+        } else {
+            blob = try input.map { path in
+                kind.inputNamesBlobs
+                    ? try BatchFile.put(path, into: blobs)
+                    : try blobs.put(file: path, mediaType: MediaType(ofFile: path).rawValue)
+            }
         }
         var order = JobOrder(kind: kind.kind, parameters: named, input: blob, blobs: blobs)
         if kind.reads.contains(where: \.isOfNetworks) {

@@ -36,6 +36,17 @@ extension GatewayService {
         caller.isUnruled ? nil : access.snapshot.rules?.limits(of: caller.user)
     }
 
+    /// Throws `quotaExceeded` where so many more bytes of the caller's are not kept.
+    func checkRoom(
+        for byteCount: Int64, of caller: Caller, _ backend: any GatewayJobs
+    ) async throws(Failure) {
+        guard let limits = limits(of: caller) else { return }
+        let used = try await backend.use(by: caller).bytes + byteCount
+        guard used <= limits.bytes else {
+            throw Failure.bytes(used: used, limit: limits.bytes)
+        }
+    }
+
     /// Records a job within its submitter's quota; throws `quotaExceeded` beyond it.
     ///
     /// The jobs of one submitter are counted and recorded one after the other, so that a burst

@@ -35,7 +35,7 @@ extension GatewayService {
     }
 
     /// The body of a query's answer.
-    private func features(of url: String, for call: Call) async throws(Failure) -> String {
+    func features(of url: String, for call: Call) async throws(Failure) -> String {
         let unexpected = Failure(
             .invalidParameter,
             "'\(url.prefix(200))': expected a query of a layer of this site, "
@@ -43,7 +43,10 @@ extension GatewayService {
         guard let path = path(of: url, for: call) else { throw unexpected }
         let parts = path.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         let match = RouteTable.shared.match(Array(parts[0].utf8))
-        guard match.route.label == "mapQuery" else { throw unexpected }
+        let isQuery = ["mapQuery", "featuresQuery"].contains(match.route.label)
+        guard isQuery, match.route.patterns[0].text.hasSuffix("/{layer}/query") else {
+            throw unexpected
+        }
         let asked = try Parameters(
             query: parts.count > 1 ? Array(parts[1].utf8) : [], form: [UInt8]())
         var changes = [(name: "f", value: "json" as String?)]

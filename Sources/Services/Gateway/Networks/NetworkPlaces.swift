@@ -131,8 +131,8 @@ enum NetworkFeatures {
             }
             elements = all
         }
-        let common = try SpatialReference(json["spatialReference"] ?? .null)
-        var references: [SpatialReference: PlaceReference] = [:]
+        var references = PlaceReferences(
+            try SpatialReference(json["spatialReference"] ?? .null))
         var features: [NetworkFeature] = []
         for element in elements.prefix(limit + 1) {
             var feature = NetworkFeature(
@@ -142,19 +142,10 @@ enum NetworkFeatures {
                     members.map { ($0.key.lowercased(), $0.value) }
                 ) { first, _ in first }
             }
-            let geometry = element["geometry"] ?? .null
-            if !GeometryParameter.isNothing(geometry) {
-                do throws(Failure) {
-                    let read = try GeometryParameter(json: geometry)
-                    let reference = read.spatialReference ?? common ?? .wgs84
-                    if references[reference] == nil {
-                        references[reference] = try PlaceReference(
-                            reference, name: "spatialReference")
-                    }
-                    feature.shape = try references[reference]?.degrees(read.shape)
-                } catch {
-                    throw Failure(error.code, "feature \(feature.number): \(error.message)")
-                }
+            do throws(Failure) {
+                feature.shape = try references.degrees(element["geometry"] ?? .null)
+            } catch {
+                throw Failure(error.code, "feature \(feature.number): \(error.message)")
             }
             features.append(feature)
         }

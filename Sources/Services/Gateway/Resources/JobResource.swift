@@ -15,6 +15,8 @@ enum JobResource {
     static let input = "input"
     /// Parameter with its product.
     static let output = "output"
+    /// Parameter with its product as features.
+    static let outputFeatures = "outputFeatures"
     /// Path from the root of the server.
     static let path = "/arcgis/rest/services/\(serviceName)/GPServer"
 
@@ -50,13 +52,53 @@ enum JobResource {
             json.key("parameters")
             json.array { json in
                 if let summary = task.input {
-                    file(input, summary, "Input", isRequired: true, &json)
+                    file(
+                        input, summary, "Input", isRequired: task.features.isEmpty, &json)
+                }
+                for feature in task.features {
+                    features(
+                        feature.name, "GPFeatureRecordSetLayer", feature.summary, "Input",
+                        feature.geometryType, feature.fields, &json)
                 }
                 for parameter in task.parameters { write(parameter, &json) }
                 file(output, task.output, "Output", isRequired: false, &json)
+                guard let features = task.featureOutput else { return }
+                self.features(
+                    outputFeatures, features.esriType, features.summary, "Output",
+                    features.geometryType, features.fields, &json)
             }
         }
         return json.bytes
+    }
+
+    private static func features(
+        _ name: String, _ type: String, _ summary: String, _ direction: String,
+        _ geometryType: String?, _ fields: [JobKindDescription.Field], _ json: inout JSONWriter
+    ) {
+        json.object { json in
+            json.member("name", name)
+            json.member("dataType", type)
+            json.member("displayName", name)
+            json.member("description", summary)
+            json.member("direction", "esriGPParameterDirection" + direction)
+            json.member("defaultValue") { json in
+                json.member("displayFieldName", "")
+                if let geometryType {
+                    json.member("geometryType", "esriGeometry" + geometryType)
+                    json.spatialReference(.wgs84)
+                }
+                json.member("fields", array: fields) { json, field in
+                    json.object { json in
+                        json.member("name", field.name)
+                        json.member("type", field.type.esriFieldType)
+                        json.member("alias", field.name)
+                    }
+                }
+                json.member("features", array: [String]()) { $0.string($1) }
+            }
+            json.member("parameterType", parameterType(false))
+            json.member("category", "")
+        }
     }
 
     private static func file(
@@ -120,6 +162,10 @@ enum JobResource {
         var parameters: ParameterTexts
         /// The client's item id of the uploaded input; nil for a kind without an input.
         var itemID: String?
+        /// The features that are the input; empty for a file.
+        var features: [JobFeatures.Given] = []
+        /// Whether they are those of a layer, which may have others when the order is repeated.
+        var isOfLayer = false
     }
 
     /// Parameters of Esri's operation that change nothing here, and those that pages carry along.
@@ -136,7 +182,9 @@ enum JobResource {
     static func checkNames(
         _ task: JobKindDescription, _ parameters: Parameters
     ) throws(Failure) {
-        let known = task.parameters.map(\.name) + ignored + (task.input == nil ? [] : [input])
+        let known =
+            task.parameters.map(\.name) + task.features.map(\.name) + ignored
+            + (task.input == nil ? [] : [input])
         for name in parameters.names where parameters[name] != nil {
             guard
                 !known.contains(where: { $0.isEqualIgnoringCase(name) }),
@@ -154,18 +202,47 @@ enum JobResource {
         for parameter in task.parameters { texts[parameter.name] = parameters[parameter.name] }
         let normal = try ParameterTexts(texts, of: task)
         guard let summary = task.input else { return Order(parameters: normal) }
-        guard let text = parameters[input] else {
+        let item = try parameters[input].flatMap { text throws(Failure) in try itemID(text) }
+        let given = task.features.compactMap { feature -> JobFeatures.Given? in
+            guard let text = parameters[feature.name], !JobFeatures.isEmpty(text) else {
+                return nil
+            }
+            return JobFeatures.Given(input: feature, text: text)
+        }
+        guard let first = given.first else {
+            guard let item else {
+                let names = task.features.map { "'\($0.name)'" }.joined(separator: " and ")
+                throw Failure(
+                    .invalidParameter,
+                    "parameter '\(input)' is missing: \(summary), as {\"itemID\":\"…\"} of an "
+                        + "upload" + (names.isEmpty ? "" : ", or features as \(names)"))
+            }
+            return Order(parameters: normal, itemID: item)
+        }
+        guard item == nil else {
             throw Failure(
                 .invalidParameter,
-                "parameter '\(input)' is missing: \(summary), as {\"itemID\":\"…\"} of an upload")
+                "parameter '\(first.input.name)': expected none beside '\(input)', as a job has "
+                    + "one input")
         }
-        return Order(parameters: normal, itemID: try itemID(text))
+        if let missing = task.features.first(where: { feature in
+            !given.contains { $0.input.name == feature.name }
+        }) {
+            throw Failure(
+                .invalidParameter,
+                "parameter '\(missing.name)' is missing: \(missing.summary)")
+        }
+        return Order(parameters: normal, features: given)
     }
 
     /// The upload that a GPDataFile names: `{"itemID":"…"}`, or its id alone.
-    private static func itemID(_ text: String) throws(Failure) -> String {
+    ///
+    /// Nil for `{"url":""}`, the default value that clients send for a file that is left out.
+    private static func itemID(_ text: String) throws(Failure) -> String? {
         guard text.utf8.first == UInt8(ascii: "{") else { return text }
-        guard case .string(let item)? = try RelaxedJSON.parse(text)["itemID"] else {
+        let json = try RelaxedJSON.parse(text)
+        guard case .string(let item)? = json["itemID"] else {
+            if json == .object(["url": .string("")]) { return nil }
             throw Parameters.unexpected(input, text, "{\"itemID\":\"…\"} of an upload")
         }
         return item
@@ -259,6 +336,11 @@ enum JobResource {
             json.member("results") { json in
                 if job.result != nil {
                     json.member(output) { $0.member("paramUrl", "results/" + output) }
+                    if task.featureOutput != nil {
+                        json.member(outputFeatures) {
+                            $0.member("paramUrl", "results/" + outputFeatures)
+                        }
+                    }
                 }
             }
             json.member("inputs") { json in
@@ -439,7 +521,22 @@ extension JobKindDescription {
     }
 }
 
+extension JobKindDescription.FeatureOutput {
+    /// Esri's name of the type.
+    var esriType: String { geometryType == nil ? "GPRecordSet" : "GPFeatureRecordSetLayer" }
+}
+
 extension JobKindDescription.ParameterType {
+    /// Esri's name of the type of an attribute.
+    var esriFieldType: String {
+        switch self {
+        case .text: "esriFieldTypeString"
+        case .whole: "esriFieldTypeInteger"
+        case .number: "esriFieldTypeDouble"
+        case .flag: "esriFieldTypeSmallInteger"
+        }
+    }
+
     /// Esri's name of the type.
     fileprivate var esriType: String {
         switch self {

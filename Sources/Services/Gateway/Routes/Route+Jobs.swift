@@ -66,8 +66,9 @@ extension Route {
             requires: .jobs, mediaTypes: ["text/event-stream", OGCLinks.json],
             handler: GatewayService.followJob),
         Route(
-            job + "/results/{result}", label: "jobsJob", "Where a result of a job is.",
-            requires: .jobs, handler: GatewayService.jobResult),
+            job + "/results/{result}", label: "jobsJob",
+            "Where a result of a job is, or its features.",
+            requires: .jobs, asks: [Known.outSR], handler: GatewayService.jobResult),
         Route(
             job + "/results/{result}/file", label: "jobsJob", "A result of a job.",
             requires: .jobs, mediaTypes: ["application/octet-stream"],

@@ -3,6 +3,7 @@
 
 internal import CairnClient
 internal import CairnModel
+internal import FoundationEssentials
 internal import JobKinds
 internal import Site
 
@@ -22,7 +23,7 @@ extension GatewayService {
 
     func submit(_ call: Call) async throws(Failure) -> GatewayResponse {
         let job = try await submit(
-            try Self.task(call.captures.task), call.parameters, call.caller)
+            try Self.task(call.captures.task), call.parameters, call.caller, asking: call)
         return GatewayResponse(body: JobResource.receipt(job), sequence: job.sequence)
     }
 
@@ -57,7 +58,8 @@ extension GatewayService {
     /// Inputs that the caller may not read are refused before anything about them is revealed, and
     /// nothing is revealed about the uploads of others.
     func submit(
-        _ task: JobKindDescription, _ parameters: Parameters, _ caller: Caller
+        _ task: JobKindDescription, _ parameters: Parameters, _ caller: Caller,
+        asking call: Call? = nil
     ) async throws(Failure) -> JobDescription {
         let backend = try jobsBackend()
         var order = try JobResource.order(task, parameters)
@@ -65,6 +67,7 @@ extension GatewayService {
             reading: task.services(order.parameters), pasts: task.pasts(order.parameters))
         try JobResource.checkNames(task, parameters)
         order = try await resolved(order, backend, caller)
+        if let call { order = try await withFeatures(order, call, backend) }
         let clientID = parameters[Known.clientId]
         let known = try clientID.map { text throws(Failure) in try Self.jobID(text, of: caller) }
         // Before the input, which may have been swept since.
@@ -86,6 +89,41 @@ extension GatewayService {
             else { throw error }
             return job
         }
+    }
+
+    /// The order with its features as a file of the caller's; those of a layer are asked for the
+    /// caller.
+    ///
+    /// Throws `Failure` (`invalidParameter`, `tooLarge`) with the parameter, `quotaExceeded`.
+    private func withFeatures(
+        _ order: JobResource.Order, _ call: Call, _ backend: any GatewayJobs
+    ) async throws(Failure) -> JobResource.Order {
+        guard !order.features.isEmpty else { return order }
+        var order = order
+        for index in order.features.indices {
+            guard let url = JobFeatures.query(order.features[index].text) else { continue }
+            order.isOfLayer = true
+            let name = order.features[index].input.name
+            do throws(Failure) {
+                order.features[index].text = try await features(of: url, for: call)
+            } catch {
+                throw Failure(
+                    error.code, "parameter '\(name)': \(error.message)", details: error.details)
+            }
+        }
+        let given = order.features
+        let bytes = try await OwnThread.run("features") { () throws(Failure) in
+            try JobFeatures.geoJSON(given)
+        }.get()
+        try await checkRoom(for: Int64(bytes.count), of: call.caller, backend)
+        let (uploads, blobs, owner) = (backend.uploads, backend.blobs, call.caller.uploader)
+        let blob = try await OwnThread.run("features") { () throws(Failure) in
+            let blob = try blobs.put(Data(bytes), mediaType: MediaType.geoJSON.rawValue)
+            try uploads.note(blob.id, of: owner)
+            return blob
+        }.get()
+        order.itemID = blob.id.rawValue
+        return order
     }
 
     /// Length of a client's id from which on it is taken for a secret.
@@ -128,7 +166,8 @@ extension GatewayService {
         }
         let difference = job.difference(
             kind: task.kind, parameters: order.parameters.texts,
-            input: order.itemID.flatMap { ContentID(rawValue: $0) })
+            input: order.isOfLayer
+                ? job.input?.id : order.itemID.flatMap { ContentID(rawValue: $0) })
         if let difference {
             throw Failure(
                 .conflict,
@@ -259,7 +298,18 @@ extension GatewayService {
     }
 
     func jobResult(_ call: Call) async throws(Failure) -> GatewayResponse {
-        let (job, _, _) = try await found(call)
+        let (job, task, backend) = try await found(call)
+        if call.captures.text.isEqualIgnoringCase(JobResource.outputFeatures),
+            let features = task.featureOutput
+        {
+            let product = try JobResource.product(JobResource.output, of: job)
+            let (blobs, parameters) = (backend.blobs, call.parameters)
+            let body = try await OwnThread.run("features") { () throws(Failure) in
+                let reference = try PlaceReference(parameters)
+                return try ProductFeatures(product, features, in: blobs).body(in: reference)
+            }.get()
+            return GatewayResponse(body: body, sequence: job.sequence)
+        }
         return GatewayResponse(
             body: try JobResource.result(call.captures.text, of: job, at: call.request.origin),
             sequence: job.sequence)
