@@ -88,7 +88,7 @@ import Testing
 
     @Test func `a place near by is found by its position in Web Mercator`() async throws {
         let task = try task()
-        let position = try GeometryEngine.project(
+        let position: Point = try GeometryEngine.project(
             Point(latitude: 47.3667, longitude: 8.5501), into: .webMercator)
         let parameters = ReverseGeocodeParameters()
         parameters.maxDistance = 10_000

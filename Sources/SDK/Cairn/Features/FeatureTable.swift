@@ -111,6 +111,8 @@ public final class ServiceFeatureTable: FeatureTable, @unchecked Sendable {
         var maxScale: Double?
         var popupInfo: JSON?
         var definition: String?
+        var renderer: Renderer?
+        var info: ArcGISFeatureLayerInfo?
     }
 
     private struct Edits: Sendable {
@@ -123,6 +125,7 @@ public final class ServiceFeatureTable: FeatureTable, @unchecked Sendable {
     public let url: URL
     private let described = Guarded(Description())
     private let pending = Guarded(Edits())
+    private let kept = Guarded(Kept())
     private let settings = Guarded<(definition: String, credential: (any ArcGISCredential)?)>(
         (definition: "", credential: nil))
 
@@ -165,7 +168,9 @@ public final class ServiceFeatureTable: FeatureTable, @unchecked Sendable {
             supportsPaging: json["advancedQueryCapabilities"]?["supportsPagination"]?.flag ?? true,
             minScale: json["minScale"]?.number.flatMap { $0 > 0 ? $0 : nil },
             maxScale: json["maxScale"]?.number.flatMap { $0 > 0 ? $0 : nil },
-            popupInfo: json.member("popupInfo"), definition: json.text("definitionExpression"))
+            popupInfo: json.member("popupInfo"), definition: json.text("definitionExpression"),
+            renderer: Renderer.make(json["drawingInfo"]?.member("renderer")),
+            info: ArcGISFeatureLayerInfo(json, url, fields, extent))
         described.current = description
     }
 
@@ -201,14 +206,158 @@ public final class ServiceFeatureTable: FeatureTable, @unchecked Sendable {
         PopupDefinition(described.current.popupInfo)
     }
     var displayField: String? { described.current.displayField }
+    /// How the service draws it; nil before it is loaded, and where it does not say.
+    var renderer: Renderer? { described.current.renderer }
+    /// What the service says of the layer; nil before it is loaded.
+    public var layerInfo: ArcGISFeatureLayerInfo? { described.current.info }
+
+    // MARK: What is kept
+
+    /// When features are asked of the service.
+    ///
+    /// Of the SDKs' rules those are kept that are said here: queries ask the service unless the
+    /// mode is ``manualCache``; what differs is what a ``FeatureLayer`` does that is drawn here.
+    public enum FeatureRequestMode: Sendable, Hashable, CaseIterable {
+        /// Queries, pictures and identify know what ``populateFromService(using:clearCache:outFields:)``
+        /// brought, and ask nothing.
+        case manualCache
+        /// For pictures an area is asked once, until the table is edited: what lies in it is kept.
+        case onInteractionCache
+        /// Every picture asks.
+        case onInteractionNoCache
+    }
+
+    /// What is kept of the service's features.
+    private struct Kept: Sendable {
+        var mode = FeatureRequestMode.onInteractionCache
+        /// In manual mode, in the order in which they came.
+        var features: [ArcGISFeature] = []
+        /// For pictures: the features of an area.
+        var area: Envelope?
+        var clause = ""
+        var drawn: [ArcGISFeature] = []
+    }
+
+    /// When features are asked of the service; `onInteractionCache` unless set.
+    ///
+    /// A change forgets what was kept.
+    public var featureRequestMode: FeatureRequestMode {
+        get { kept.current.mode }
+        set {
+            kept.withLock { kept in
+                guard kept.mode != newValue else { return }
+                kept = Kept()
+                kept.mode = newValue
+            }
+        }
+    }
+
+    /// How many features are kept here, not how many the service has: those that
+    /// ``populateFromService(using:clearCache:outFields:)`` brought, else those of the latest
+    /// picture's area.
+    public var numberOfFeatures: Int {
+        kept.withLock { $0.mode == .manualCache ? $0.features.count : $0.drawn.count }
+    }
+
+    /// Asks the service for features, which queries, pictures and identify know from then on;
+    /// of features that were there already, the new ones take the place.
+    ///
+    /// Without parameters, all features. `clearCache` forgets what was brought before. Throws
+    /// ``CairnError`` (`invalidState`) unless the mode is
+    /// ``FeatureRequestMode-swift.enum/manualCache``, ``ServiceError`` and others.
+    @discardableResult
+    public func populateFromService(
+        using parameters: QueryParameters? = nil, clearCache: Bool, outFields: [String] = ["*"]
+    ) async throws -> FeatureQueryResult {
+        guard featureRequestMode == .manualCache else {
+            throw CairnError(
+                .invalidState,
+                "populateFromService: expected the featureRequestMode manualCache, found "
+                    + "\(featureRequestMode)")
+        }
+        var values = (parameters ?? QueryParameters()).values.current
+        try await load()
+        let needed = outFields.contains("*") || outFields.contains(objectIDField)
+        values.outFields = needed ? outFields : outFields + [objectIDField]
+        let found = try await queryFeatures(values, definitionExpression)
+        let ids = Set(found.all.compactMap { try? objectID($0) })
+        kept.withLock { kept in
+            guard kept.mode == .manualCache else { return }
+            if clearCache {
+                kept.features = found.all
+            } else {
+                kept.features.removeAll { (try? objectID($0)).map(ids.contains) ?? false }
+                kept.features += found.all
+            }
+        }
+        return found
+    }
+
+    /// The features for a picture of an area, by the mode.
+    func features(
+        in area: Envelope, _ clause: String, limit: Int
+    ) async throws -> [ArcGISFeature] {
+        var values = QueryParameters.Values()
+        let now = kept.current
+        if now.mode == .manualCache {
+            values.whereClause = clause
+            return try LocalQuery(values, self).features(of: now.features)
+        }
+        let isKept =
+            now.mode == .onInteractionCache && now.clause == clause
+            && now.area?.spatialReference == area.spatialReference
+            && (now.area.map { $0.union(area) == $0 } ?? false)
+        if isKept { return now.drawn }
+        values.outSpatialReference = area.spatialReference
+        values.geometry = area
+        values.spatialRelationship = .envelopeIntersects
+        values.maxFeatures = limit
+        let found = try await queryFeatures(values, clause)
+        if now.mode == .onInteractionCache, found.all.count < limit {
+            kept.withLock { ($0.area, $0.clause, $0.drawn) = (area, clause, found.all) }
+        }
+        return found.all
+    }
+
+    /// Reads a feature anew.
+    func read(_ feature: ArcGISFeature) async throws {
+        try await load()
+        guard let id = try? objectID(feature), id >= 0 else { return }
+        var values = QueryParameters.Values()
+        values.objectIDs = [id]
+        values.outSpatialReference = feature.geometry?.spatialReference
+        guard let found = try await queryFeatures(values, "").all.first else {
+            throw CairnError(
+                .invalidState,
+                "\(url.withoutQuery.absoluteString) has no feature \(id) any more")
+        }
+        feature.take(found)
+    }
 
     // MARK: Queries
 
     /// The features that parameters find, page after page; loads the table first.
+    ///
+    /// In the mode ``FeatureRequestMode-swift.enum/manualCache`` nothing is asked: see
+    /// ``populateFromService(using:clearCache:outFields:)``. WHERE clauses are understood there
+    /// that compare fields with numbers and texts (`=`, `<>`, `<`, `<=`, `>`, `>=`, `LIKE`, `IN`,
+    /// `BETWEEN`, `IS NULL`, `UPPER`, `LOWER`, `AND`, `OR`, `NOT`), relationships `intersects` and
+    /// `envelopeIntersects`; for others ``CairnError`` (`unsupported`) is thrown.
     public override func queryFeatures(
         using parameters: QueryParameters
     ) async throws -> FeatureQueryResult {
-        try await queryFeatures(parameters.values.current, definitionExpression)
+        var values = parameters.values.current
+        guard featureRequestMode == .manualCache else {
+            return try await queryFeatures(values, definitionExpression)
+        }
+        try await load()
+        let clauses = [values.whereClause, definitionExpression].filter { !$0.isEmpty }
+        values.whereClause = clauses.map { "(\($0))" }.joined(separator: " AND ")
+        return FeatureQueryResult(
+            all: try LocalQuery(values, self).features(of: kept.current.features),
+            fields: fields, isTransferLimitExceeded: false,
+            spatialReference: values.outSpatialReference ?? spatialReference,
+            geometryType: geometryType)
     }
 
     func queryFeatures(
@@ -227,7 +376,9 @@ public final class ServiceFeatureTable: FeatureTable, @unchecked Sendable {
             if offset > 0 { question.set("resultOffset", String(offset)) }
             let json = try await Requester.json(question, hasShapes: true)
             let answered = Field.list(json["fields"])
-            let page = try self.features(json, description.attributes.adding(answered))
+            let isWhole = values.outFields.contains("*") && values.returnsGeometry
+            let page = try self.features(
+                json, description.attributes.adding(answered), isWhole: isWhole)
             let reference = SpatialReference(json.member("spatialReference"))
             // A service that passes over nothing would be asked for ever.
             if offset > values.resultOffset, let first = page.first,
@@ -242,8 +393,8 @@ public final class ServiceFeatureTable: FeatureTable, @unchecked Sendable {
             }
             found += page.count > left ? Array(page.prefix(left)) : page
             let isExceeded = json["exceededTransferLimit"]?.flag ?? false
-            let isWhole = !isExceeded || page.isEmpty || !description.supportsPaging
-            if isWhole || values.maxFeatures > 0 && found.count >= values.maxFeatures {
+            let isLast = !isExceeded || page.isEmpty || !description.supportsPaging
+            if isLast || values.maxFeatures > 0 && found.count >= values.maxFeatures {
                 return FeatureQueryResult(
                     all: found, fields: answered,
                     isTransferLimitExceeded: isExceeded, spatialReference: reference,
@@ -254,7 +405,7 @@ public final class ServiceFeatureTable: FeatureTable, @unchecked Sendable {
     }
 
     private func features(
-        _ json: JSON, _ reader: AttributeReader
+        _ json: JSON, _ reader: AttributeReader, isWhole: Bool
     ) throws -> [ArcGISFeature] {
         guard let list = json.member("features") else {
             throw TransportError(
@@ -265,9 +416,11 @@ public final class ServiceFeatureTable: FeatureTable, @unchecked Sendable {
             SpatialReference(json.member("spatialReference"))
             ?? spatialReference
         return list.elements.map { element in
-            ArcGISFeature(
-                geometry: Geometry.make(element.member("geometry"), reference),
-                attributes: reader.attributes(element["attributes"]), featureTable: self)
+            let geometry = Geometry.make(element.member("geometry"), reference)
+            let attributes = reader.attributes(element["attributes"])
+            return isWhole
+                ? ArcGISFeature(geometry: geometry, attributes: attributes, featureTable: self)
+                : ArcGISFeature(partOf: self, geometry: geometry, attributes: attributes)
         }
     }
 
@@ -402,7 +555,7 @@ public final class ServiceFeatureTable: FeatureTable, @unchecked Sendable {
     /// Drops the edits that wait to be applied; features keep what was set in them.
     public func undoLocalEdits() async throws { pending.current = Edits() }
 
-    private func objectID(_ feature: Feature) throws -> Int64 {
+    func objectID(_ feature: Feature) throws -> Int64 {
         switch feature.attributes[objectIDField] {
         case let id as Int64: return id
         case let id as Int: return Int64(id)
@@ -458,6 +611,8 @@ public final class ServiceFeatureTable: FeatureTable, @unchecked Sendable {
         for (feature, result) in zip(edits.adds, added) where result.error == nil {
             feature.setAttributeValue(result.objectID, forKey: objectIDField)
         }
+        // What was kept for pictures is not what the service has now.
+        kept.withLock { ($0.area, $0.drawn) = (nil, []) }
         pending.withLock { left in
             left.adds.removeAll { feature in edits.adds.contains { $0 === feature } }
             left.updates.removeAll { feature in edits.updates.contains { $0 === feature } }

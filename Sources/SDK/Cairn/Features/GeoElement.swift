@@ -44,6 +44,15 @@ public class Feature: GeoElement, @unchecked Sendable {
         set { state.withLock { $0.geometry = newValue } }
     }
 
+    /// Takes over what was read of the same feature.
+    func take(_ other: Feature) {
+        let read = other.state.current
+        state.withLock { state in
+            if let geometry = read.geometry { state.geometry = geometry }
+            state.attributes = read.attributes
+        }
+    }
+
     /// Values by the names of fields, typed by the fields; null is absent.
     public var attributes: [String: any Sendable] { state.withLock { $0.attributes } }
 
@@ -57,9 +66,6 @@ public class Feature: GeoElement, @unchecked Sendable {
         state.withLock { _ = $0.attributes.removeValue(forKey: key) }
     }
 }
-
-/// A feature of an ArcGIS service.
-public final class ArcGISFeature: Feature, @unchecked Sendable {}
 
 /// A drawing of the app's own.
 public final class Graphic: GeoElement, Hashable {
@@ -260,111 +266,13 @@ public struct SymbolColor: Hashable, Sendable {
     public static let clear = SymbolColor(red: 0, green: 0, blue: 0, alpha: 0)
 
     var json: JSON { .array([red, green, blue, alpha].map { .integer(Int64($0)) }) }
-}
 
-/// How a graphic is drawn; immutable.
-public class Symbol: @unchecked Sendable {
-    // `@unchecked`: this class and its subclasses have immutable members alone.
-    init() {}
-
-    var json: JSON { .object([]) }
-
-    /// The JSON text of the REST.
-    public func toJSON() -> String { json.jsonText }
-}
-
-/// A mark at a point.
-public final class SimpleMarkerSymbol: Symbol, @unchecked Sendable {
-    /// Shapes of marks.
-    public enum Style: String, Sendable {
-        case circle = "esriSMSCircle"
-        case cross = "esriSMSCross"
-        case diamond = "esriSMSDiamond"
-        case square = "esriSMSSquare"
-        case triangle = "esriSMSTriangle"
-        case x = "esriSMSX"
-    }
-
-    /// The shape.
-    public let style: Style
-    /// The color of the inside.
-    public let color: SymbolColor
-    /// Width and height, points.
-    public let size: Double
-
-    /// Makes a mark.
-    public init(style: Style = .circle, color: SymbolColor = .red, size: Double = 8) {
-        (self.style, self.color, self.size) = (style, color, size)
-    }
-
-    override var json: JSON {
-        .object(of: [
-            "type": .string("esriSMS"), "style": .string(style.rawValue), "color": color.json,
-            "size": .real(size),
-        ])
-    }
-}
-
-/// A line.
-public final class SimpleLineSymbol: Symbol, @unchecked Sendable {
-    /// Patterns of lines.
-    public enum Style: String, Sendable {
-        case solid = "esriSLSSolid"
-        case dash = "esriSLSDash"
-        case dot = "esriSLSDot"
-        case dashDot = "esriSLSDashDot"
-        case null = "esriSLSNull"
-    }
-
-    /// The pattern.
-    public let style: Style
-    /// The color of what is drawn.
-    public let color: SymbolColor
-    /// The width, points.
-    public let width: Double
-
-    /// Makes a line.
-    public init(style: Style = .solid, color: SymbolColor = .black, width: Double = 1) {
-        (self.style, self.color, self.width) = (style, color, width)
-    }
-
-    override var json: JSON {
-        .object(of: [
-            "type": .string("esriSLS"), "style": .string(style.rawValue), "color": color.json,
-            "width": .real(width),
-        ])
-    }
-}
-
-/// The inside and the outline of an area.
-public final class SimpleFillSymbol: Symbol, @unchecked Sendable {
-    /// Patterns of areas.
-    public enum Style: String, Sendable {
-        case solid = "esriSFSSolid"
-        case noFill = "esriSFSNull"
-        case horizontal = "esriSFSHorizontal"
-        case vertical = "esriSFSVertical"
-        case cross = "esriSFSCross"
-    }
-
-    /// The pattern.
-    public let style: Style
-    /// The color of the inside.
-    public let color: SymbolColor
-    /// The border; nil for none.
-    public let outline: SimpleLineSymbol?
-
-    /// Makes a fill.
-    public init(
-        style: Style = .solid, color: SymbolColor = .gray, outline: SimpleLineSymbol? = nil
-    ) {
-        (self.style, self.color, self.outline) = (style, color, outline)
-    }
-
-    override var json: JSON {
-        .object(of: [
-            "type": .string("esriSFS"), "style": .string(style.rawValue), "color": color.json,
-            "outline": outline?.json,
-        ])
+    /// Reads `[r, g, b, a]`, or `[r, g, b]` as opaque; nil for anything else.
+    init?(_ json: JSON?) {
+        let parts = (json?.elements ?? []).compactMap(\.number)
+        guard 3...4 ~= parts.count, parts.count == json?.elements.count else { return nil }
+        let bytes = parts.map { UInt8(min(max($0.isFinite ? $0 : 0, 0), 255)) }
+        self.init(
+            red: bytes[0], green: bytes[1], blue: bytes[2], alpha: bytes.count > 3 ? bytes[3] : 255)
     }
 }

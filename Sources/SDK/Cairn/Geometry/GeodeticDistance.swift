@@ -29,8 +29,8 @@ extension GeometryEngine {
         from first: Point, to second: Point, distanceUnit: UnitLength? = nil,
         azimuthUnit: UnitAngle? = nil, curveType: GeodeticCurveType = .geodesic
     ) -> GeodeticDistanceResult? {
-        guard let first = try? project(first, into: .wgs84),
-            let second = try? project(second, into: .wgs84),
+        guard let first = try? projected(first, into: .wgs84),
+            let second = try? projected(second, into: .wgs84),
             let found = inverse(first.x, first.y, second.x, second.y)
         else { return nil }
         func angle(_ radians: Double) -> Measurement<UnitAngle> {

@@ -43,7 +43,7 @@ public class GeometryBuilder: @unchecked Sendable {
     /// here, else taken as it is.
     func place(_ point: Point) -> Place {
         guard let spatialReference, point.spatialReference != nil,
-            let own = try? GeometryEngine.project(point, into: spatialReference)
+            let own = try? GeometryEngine.projected(point, into: spatialReference)
         else { return point.place }
         return own.place
     }

@@ -10,12 +10,29 @@ public enum GeometryEngine {
     /// The latitude where Web Mercator is as high as wide.
     private static let latitudeLimit = 85.051_128_779_806_59
 
-    /// The geometry in another reference.
+    /// The geometry in another reference; nil where it cannot be had in it without a server, and
+    /// for a geometry without a reference.
     ///
     /// Between WGS 84 and Web Mercator by formula; from a reference into itself as it is. Latitudes
-    /// beyond 85.0511° become 85.0511° in Web Mercator. Throws ``CairnError`` (`unsupported`) for
-    /// others, `invalidArgument` for a geometry without a reference.
+    /// beyond 85.0511° become 85.0511° in Web Mercator.
     public static func project<Shape: Geometry>(
+        _ geometry: Shape, into spatialReference: SpatialReference
+    ) -> Shape? {
+        try? projected(geometry, into: spatialReference)
+    }
+
+    /// The geometry in another reference, where a geometry is expected that is not optional.
+    ///
+    /// Throws ``CairnError`` (`unsupported`) for references that a server is needed for,
+    /// `invalidArgument` for a geometry without a reference.
+    @_disfavoredOverload
+    public static func project<Shape: Geometry>(
+        _ geometry: Shape, into spatialReference: SpatialReference
+    ) throws -> Shape {
+        try projected(geometry, into: spatialReference)
+    }
+
+    static func projected<Shape: Geometry>(
         _ geometry: Shape, into spatialReference: SpatialReference
     ) throws -> Shape {
         guard let own = geometry.spatialReference else {
@@ -55,26 +72,6 @@ public enum GeometryEngine {
             return nil
         }
         return distance(from: point.place, to: geometry)
-    }
-
-    /// Whether a point lies in an area, not on its border, or in a line or point; false for several
-    /// references.
-    public static func isGeometry(_ point: Point, within geometry: Geometry) -> Bool {
-        guard distance(from: point, to: geometry) == 0 else { return false }
-        guard let area = (geometry as? Envelope)?.polygon ?? geometry as? Polygon else {
-            return true
-        }
-        let border = Polyline(
-            paths: area.lines.map { ring in
-                (ring + ring.prefix(1)).map { Point(x: $0.x, y: $0.y) }
-            },
-            spatialReference: area.spatialReference)
-        return distance(from: point, to: border) != 0
-    }
-
-    /// Whether a point lies in or on a geometry; false for several references.
-    public static func isGeometry(_ point: Point, intersecting geometry: Geometry) -> Bool {
-        distance(from: point, to: geometry) == 0
     }
 
     /// The geometry with longitudes from -180 to 180 degrees, or the same in Web Mercator: each

@@ -17,6 +17,13 @@ public struct WKID: Hashable, Sendable, RawRepresentable, CustomStringConvertibl
     /// Nil for a number below 1.
     public init?(rawValue: Int) { self.init(rawValue) }
 
+    /// Longitude and latitude in degrees on WGS 84: 4326.
+    public static let wgs84 = WKID(known: 4326)
+    /// Web Mercator as Esri numbers it: 102100, the same as 3857.
+    public static let webMercator = WKID(known: 102100)
+
+    private init(known number: Int) { rawValue = number }
+
     /// The digits.
     public var description: String { String(rawValue) }
 }
@@ -25,12 +32,25 @@ public struct WKID: Hashable, Sendable, RawRepresentable, CustomStringConvertibl
 public final class SpatialReference: Sendable, Hashable, CustomStringConvertible {
     /// Its number; nil for one that is given by text alone.
     public let wkid: WKID?
+    /// The number of the reference of its heights; nil for none.
+    public let verticalWKID: WKID?
     /// Its definition as well-known text; empty for one that is given by number.
     public let wkText: String
 
-    /// A reference by number.
+    /// A reference by number, never nil: optional as other SDKs have it.
+    ///
+    /// `verticalWKID`, of heights, is kept for an app and not sent.
+    public init?(wkid: WKID, verticalWKID: WKID? = nil) {
+        self.wkid = wkid
+        self.verticalWKID = verticalWKID
+        wkText = ""
+    }
+
+    /// A reference by number, where one is expected that is not optional.
+    @_disfavoredOverload
     public init(wkid: WKID) {
         self.wkid = wkid
+        verticalWKID = nil
         wkText = ""
     }
 
@@ -38,11 +58,13 @@ public final class SpatialReference: Sendable, Hashable, CustomStringConvertible
     public init?(wkText: String) {
         guard !wkText.isEmpty else { return nil }
         wkid = nil
+        verticalWKID = nil
         self.wkText = wkText
     }
 
     private init(known number: Int) {
         wkid = WKID(number)
+        verticalWKID = nil
         wkText = ""
     }
 

@@ -25,8 +25,11 @@ public final class ArcGISSublayer: LayerContent {
     /// The kind of its geometries; nil for a group, a raster, and where the service says none.
     public let geometryType: Geometry.Type?
     private let state: Guarded<State>
+    private struct WeakLayer: Sendable { weak var layer: ArcGISMapImageLayer? }
+    private let service: WeakLayer
 
-    init(_ json: JSON, children: [ArcGISSublayer]) {
+    init(_ json: JSON, children: [ArcGISSublayer], of layer: ArcGISMapImageLayer) {
+        service = WeakLayer(layer: layer)
         id = json["id"]?.int ?? -1
         name = json.text("name") ?? ""
         mapImageSublayers = children
@@ -59,6 +62,15 @@ public final class ArcGISSublayer: LayerContent {
 
     /// Its parts.
     public var subLayerContents: [any LayerContent] { mapImageSublayers }
+
+    /// Its symbols as pictures, from the service's legend; empty for a group, and once the layer
+    /// has gone.
+    public var legendInfos: [LegendInfo] {
+        get async throws {
+            guard mapImageSublayers.isEmpty, let layer = service.layer else { return [] }
+            return try await layer.legend(of: id)
+        }
+    }
 
     /// Whether its range of scales has a scale.
     public func isVisible(atScale scale: Double) -> Bool {
@@ -110,8 +122,9 @@ public final class ArcGISMapImageLayer: Layer, @unchecked Sendable {
                 SpatialReference(json.member("spatialReference")) ?? extent?.spatialReference
             facts.minScale = json["minScale"]?.number.flatMap { $0 > 0 ? $0 : nil }
             facts.maxScale = json["maxScale"]?.number.flatMap { $0 > 0 ? $0 : nil }
+            facts.attribution = json.text("copyrightText") ?? ""
         }
-        let tree = Self.tree(layers.elements, parent: -1, depth: 0)
+        let tree = tree(layers.elements, parent: -1, depth: 0)
         if let document = document.current { Self.apply(document, to: tree) }
         sublayers.current = tree
     }
@@ -139,7 +152,7 @@ public final class ArcGISMapImageLayer: Layer, @unchecked Sendable {
     }
 
     /// The layers below one, by their `parentLayerId`.
-    private static func tree(_ layers: [JSON], parent: Int, depth: Int) -> [ArcGISSublayer] {
+    private func tree(_ layers: [JSON], parent: Int, depth: Int) -> [ArcGISSublayer] {
         guard depth < 32 else { return [] }
         let known = Set(layers.compactMap { $0["id"]?.int })
         return layers.compactMap { layer in
@@ -147,7 +160,8 @@ public final class ArcGISMapImageLayer: Layer, @unchecked Sendable {
             let above = layer.member("parentLayerId")?.int ?? -1
             let isHere = parent < 0 ? above < 0 || !known.contains(above) : above == parent
             guard isHere else { return nil }
-            return ArcGISSublayer(layer, children: tree(layers, parent: id, depth: depth + 1))
+            return ArcGISSublayer(
+                layer, children: tree(layers, parent: id, depth: depth + 1), of: self)
         }
     }
 
@@ -264,6 +278,13 @@ public final class ArcGISMapImageLayer: Layer, @unchecked Sendable {
         return described
     }
 
+    // MARK: Legends
+
+    /// The service's legend of one of its layers; it is asked once for all.
+    func legend(of id: Int) async throws -> [LegendInfo] {
+        try await MapServiceLegend.infos(of: id, at: url, credential)
+    }
+
     // MARK: Pictures
 
     override func picture(_ frame: ViewFrame) async throws -> LayerPicture? {
@@ -318,6 +339,33 @@ public final class ArcGISMapImageLayer: Layer, @unchecked Sendable {
     override func apply(webMap json: JSON) {
         super.apply(webMap: json)
         document.current = json
+    }
+}
+
+/// The `legend` of a map service.
+enum MapServiceLegend {
+    static func infos(
+        of id: Int, at url: URL, _ credential: (any ArcGISCredential)?
+    ) async throws -> [LegendInfo] {
+        let json = try await ServiceDescriptions.shared.description(
+            of: url.below("legend"), credential)
+        guard let layers = json.member("layers")?.elements else {
+            throw TransportError(
+                .invalidAnswer,
+                "\(url.withoutQuery.absoluteString)/legend: expected layers in the answer")
+        }
+        let own = layers.first { $0["layerId"]?.int == id }
+        return (own?["legend"]?.elements ?? []).map { entry in
+            // The sizes of a legend are pixels.
+            let picture = entry.text("imageData").flatMap { Data(base64Encoded: $0) }
+                .map { PictureMarkerSymbol(imageData: $0) }
+            if let picture, let width = entry["width"]?.number,
+                let height = entry["height"]?.number
+            {
+                (picture.width, picture.height) = (width * 0.75, height * 0.75)
+            }
+            return LegendInfo(name: entry.text("label") ?? "", symbol: picture)
+        }
     }
 }
 

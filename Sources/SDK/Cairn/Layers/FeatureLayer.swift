@@ -11,6 +11,19 @@ public final class FeatureLayer: Layer, @unchecked Sendable {
     private let definition = Guarded("")
     private let popup = Guarded<PopupDefinition?>(nil)
     private let selection = Guarded<[Feature]>([])
+    private let drawing = Guarded(Drawing())
+
+    private struct Drawing: Sendable {
+        /// What the app set, which may be none.
+        var renderer: Renderer??
+        var hidden: Set<Key> = []
+    }
+
+    /// Which feature it is, however often it is read.
+    private enum Key: Hashable, Sendable {
+        case id(Int64)
+        case object(ObjectIdentifier)
+    }
 
     /// A layer; nothing is asked before it is loaded.
     public init(featureTable: FeatureTable) {
@@ -81,6 +94,77 @@ public final class FeatureLayer: Layer, @unchecked Sendable {
     /// Selects none.
     public func clearSelection() { selection.current = [] }
 
+    // MARK: Drawing
+
+    /// The symbols of its features: what was set, else what the service says, nil before it is
+    /// loaded.
+    ///
+    /// With the service's own renderer the map service beside a feature service draws, where there
+    /// is one. What is set is drawn here, from the features themselves, at most
+    /// ``greatestFeatureCount`` in a picture. Without a renderer, standard symbols are drawn.
+    public var renderer: Renderer? {
+        get {
+            if case .some(let set) = drawing.current.renderer { return set }
+            return (featureTable as? ServiceFeatureTable)?.renderer
+        }
+        set { drawing.withLock { $0.renderer = .some(newValue) } }
+    }
+
+    /// Takes the service's renderer again.
+    public func resetRenderer() { drawing.withLock { $0.renderer = nil } }
+
+    /// Most features that are drawn here in one picture; which ones, where there are more, is the
+    /// service's to choose, and that is logged.
+    public static let greatestFeatureCount = 20_000
+
+    /// Shows or hides features, in pictures and for identify; they stay in the table.
+    public func setVisible(
+        _ isVisible: Bool, for features: some Sequence<some Feature>
+    ) {
+        let keys = features.map { key($0) }
+        drawing.withLock { drawing in
+            if isVisible {
+                drawing.hidden.subtract(keys)
+            } else {
+                drawing.hidden.formUnion(keys)
+            }
+        }
+    }
+
+    /// Shows or hides a feature, in pictures and for identify; it stays in the table.
+    public func setVisible(_ isVisible: Bool, for feature: Feature) {
+        setVisible(isVisible, for: [feature])
+    }
+
+    /// Shows all features that were hidden.
+    public func resetFeaturesVisible() { drawing.withLock { $0.hidden = [] } }
+
+    private func key(_ feature: Feature) -> Key {
+        if let table = featureTable as? ServiceFeatureTable, let id = try? table.objectID(feature) {
+            return .id(id)
+        }
+        return .object(ObjectIdentifier(feature))
+    }
+
+    private func isShown(_ feature: Feature) -> Bool {
+        let hidden = drawing.current.hidden
+        return hidden.isEmpty || !hidden.contains(key(feature))
+    }
+
+    /// The names and symbols of its renderer; loads the layer.
+    ///
+    /// Of a layer whose service says no renderer they are those of the map service beside it.
+    public override var legendInfos: [LegendInfo] {
+        get async throws {
+            try await load()
+            if let renderer { return renderer.legend }
+            guard let table = featureTable as? ServiceFeatureTable, let service = table.mapService
+            else { return [] }
+            return try await MapServiceLegend.infos(
+                of: service.layer, at: service.url, table.credential)
+        }
+    }
+
     /// Limits its features by a WHERE clause; empty for all.
     public var definitionExpression: String {
         get { definition.current }
@@ -103,19 +187,23 @@ public final class FeatureLayer: Layer, @unchecked Sendable {
             facts.spatialReference = featureTable.spatialReference
             facts.minScale = scales?.min
             facts.maxScale = scales?.max
+            facts.attribution =
+                (featureTable as? ServiceFeatureTable)?.layerInfo?.attribution ?? ""
         }
     }
 
     override func identify(_ question: IdentifyQuestion) async throws -> IdentifyLayerResult? {
         guard featureTable.hasGeometry else { return nil }
-        let features = try await features(question)
+        let features = try await features(question).filter(isShown)
         let result = IdentifyLayerResult(
             layerContent: self, features, popupDefinition, [], question)
         return result.isEmpty ? nil : result
     }
 
     private func features(_ question: IdentifyQuestion) async throws -> [Feature] {
-        if let table = featureTable as? ServiceFeatureTable, let service = table.mapService {
+        if let table = featureTable as? ServiceFeatureTable, let service = table.mapService,
+            table.featureRequestMode != .manualCache
+        {
             let found = try await identified(table, service, question)
             if let found { return found }
         }
@@ -126,12 +214,13 @@ public final class FeatureLayer: Layer, @unchecked Sendable {
         values.geometry = radius == 0 ? question.point : box
         values.outSpatialReference = question.frame.spatialReference
         let answer: FeatureQueryResult
-        if let table = featureTable as? ServiceFeatureTable {
-            let parts = [table.definitionExpression, definitionExpression].filter { !$0.isEmpty }
-            answer = try await table.queryFeatures(
-                values, parts.map { parts.count > 1 ? "(\($0))" : $0 }.joined(separator: " AND "))
+        if let table = featureTable as? ServiceFeatureTable,
+            table.featureRequestMode != .manualCache
+        {
+            answer = try await table.queryFeatures(values, clause)
         } else {
             let parameters = QueryParameters()
+            values.whereClause = definitionExpression
             parameters.values.current = values
             answer = try await featureTable.queryFeatures(using: parameters)
         }
@@ -148,8 +237,7 @@ public final class FeatureLayer: Layer, @unchecked Sendable {
         _ question: IdentifyQuestion
     ) async throws -> [Feature]? {
         let frame = question.frame
-        let parts = [table.definitionExpression, definitionExpression].filter { !$0.isEmpty }
-        let clause = parts.map { parts.count > 1 ? "(\($0))" : $0 }.joined(separator: " AND ")
+        let clause = clause
         var request = Question(
             service.url.below("identify"),
             [
@@ -181,11 +269,34 @@ public final class FeatureLayer: Layer, @unchecked Sendable {
         }
     }
 
+    /// The expressions of the layer and of its table.
+    private var clause: String {
+        let own = (featureTable as? ServiceFeatureTable)?.definitionExpression ?? ""
+        let parts = [own, definitionExpression].filter { !$0.isEmpty }
+        return parts.map { parts.count > 1 ? "(\($0))" : $0 }.joined(separator: " AND ")
+    }
+
     override func picture(_ frame: ViewFrame) async throws -> LayerPicture? {
-        guard let table = featureTable as? ServiceFeatureTable, let service = table.mapService
-        else { return nil }
+        let drawing = drawing.current
+        let isOwn = drawing.renderer != nil || !drawing.hidden.isEmpty
+        if !isOwn, let table = featureTable as? ServiceFeatureTable, let service = table.mapService,
+            table.featureRequestMode != .manualCache
+        {
+            do {
+                return try await served(table, service, frame)
+            } catch let error as ServiceError where [400, 404].contains(error.code) {
+                // A feature service without a map service beside it.
+            }
+        }
+        return try await drawn(frame)
+    }
+
+    /// The layer as the map service beside the feature service draws it.
+    private func served(
+        _ table: ServiceFeatureTable, _ service: (url: URL, layer: Int), _ frame: ViewFrame
+    ) async throws -> LayerPicture {
         let area = frame.pictureExtent
-        let clause = definitionExpression
+        let clause = clause
         var request = Question(
             service.url.below("export"),
             [
@@ -203,12 +314,56 @@ public final class FeatureLayer: Layer, @unchecked Sendable {
         return LayerPicture(png: try await Requester.bytes(request).data, extent: area)
     }
 
+    /// Pixels beyond the view in which a symbol may begin that reaches into it.
+    private static let margin = 64.0
+
+    /// The layer from its features.
+    private func drawn(_ frame: ViewFrame) async throws -> LayerPicture? {
+        guard featureTable.hasGeometry else { return nil }
+        let extent = frame.visibleExtent
+        let room = 2 * Self.margin * frame.resolution
+        let area = Envelope(
+            center: extent.center, width: extent.width + room, height: extent.height + room)
+        let features: [Feature]
+        if let table = featureTable as? ServiceFeatureTable {
+            features = try await table.features(
+                in: area, clause, limit: Self.greatestFeatureCount)
+        } else {
+            let parameters = QueryParameters()
+            parameters.whereClause = definitionExpression
+            parameters.geometry =
+                if let reference = featureTable.spatialReference {
+                    try GeometryEngine.projected(area, into: reference)
+                } else {
+                    area
+                }
+            parameters.spatialRelationship = .envelopeIntersects
+            parameters.maxFeatures = Self.greatestFeatureCount
+            features = try await featureTable.queryFeatures(using: parameters).features()
+        }
+        if features.count >= Self.greatestFeatureCount {
+            CairnEnvironment.note(
+                .warning, "a layer has more features in the view than are drawn",
+                ["layer": name, "drawn": String(Self.greatestFeatureCount)])
+        }
+        let renderer = renderer
+        return LayerPicture(
+            shapes: features.filter(isShown).compactMap { feature in
+                guard let geometry = feature.geometry else { return nil }
+                guard let renderer else { return (geometry, nil) }
+                return renderer.symbol(for: feature).map { (geometry, $0) }
+            })
+    }
+
     override var webMapLayer: JSON? {
         guard let table = featureTable as? ServiceFeatureTable else { return nil }
         var members = webMapMembers("ArcGISFeatureLayer", table.url)
         var definition: [(name: String, value: JSON)] = []
         if !definitionExpression.isEmpty {
             definition.append(("definitionExpression", .string(definitionExpression)))
+        }
+        if case .some(.some(let renderer)) = drawing.current.renderer {
+            definition.append(("drawingInfo", .object([("renderer", renderer.json)])))
         }
         if !definition.isEmpty { members.append(("layerDefinition", .object(definition))) }
         if let popup = popup.current { members.append(("popupInfo", popup.json)) }
@@ -219,6 +374,9 @@ public final class FeatureLayer: Layer, @unchecked Sendable {
         super.apply(webMap: json)
         if let clause = json["layerDefinition"]?.text("definitionExpression") {
             definitionExpression = clause
+        }
+        if let own = Renderer.make(json["layerDefinition"]?["drawingInfo"]?.member("renderer")) {
+            renderer = own
         }
         if let popup = PopupDefinition(json.member("popupInfo")) { popupDefinition = popup }
     }

@@ -18,6 +18,9 @@ public protocol LayerContent: AnyObject, Sendable {
     var subLayerContents: [any LayerContent] { get }
     /// Whether its range of scales has a scale.
     func isVisible(atScale scale: Double) -> Bool
+    /// Its own symbols and their names, in order; those of its parts are theirs. Asks a server
+    /// where the service says them.
+    var legendInfos: [LegendInfo] { get async throws }
 }
 
 /// Why a layer shows nothing.
@@ -53,15 +56,48 @@ public class Layer: LoadableBase, LayerContent, @unchecked Sendable {
         var maxScale: Double?
         var fullExtent: Envelope?
         var initialExtent: Envelope?
+        var attribution = ""
         var spatialReference: SpatialReference?
     }
 
     let state = Guarded(State())
     let facts = Guarded(Facts())
-    /// The map that it is in.
-    let owner = Guarded(WeakMap())
+    /// What it is in.
+    private let owner = Guarded(Owner())
 
-    struct WeakMap: Sendable { weak var map: Map? }
+    private struct Owner: Sendable {
+        weak var map: Map?
+        weak var group: GroupLayer?
+    }
+
+    /// Notes what it is in now; false, and logged, where it is in something already.
+    func take(map: Map?, group: GroupLayer?) -> Bool {
+        let isFree = owner.withLock { owner in
+            guard owner.map == nil, owner.group == nil else { return false }
+            owner = Owner(map: map, group: group)
+            return true
+        }
+        if !isFree {
+            CairnEnvironment.note(
+                .warning, "a layer is in a map already, and is not added again", ["layer": name])
+        }
+        return isFree
+    }
+
+    /// It was taken out of what it was in.
+    func leave() { owner.current = Owner() }
+
+    /// The group that it is in; nil for none.
+    var group: GroupLayer? { owner.withLock { $0.group } }
+
+    /// Sets the visibility without the rules of its group.
+    func setVisibility(_ isVisible: Bool) {
+        state.withLock { $0.isVisible = isVisible }
+        // A group's own rules hold for what is in it.
+        if let group = self as? GroupLayer, group.visibilityMode == .inherited {
+            for layer in group.layers { layer.setVisibility(isVisible) }
+        }
+    }
 
     /// A name for it, unique unless set.
     public var id: String {
@@ -78,11 +114,14 @@ public class Layer: LoadableBase, LayerContent, @unchecked Sendable {
     /// Whether it is drawn and identified.
     public var isVisible: Bool {
         get { state.current.isVisible }
-        set { state.withLock { $0.isVisible = newValue } }
+        set {
+            state.withLock { $0.isVisible = newValue }
+            if newValue { group?.wasShown(self) }
+        }
     }
 
-    /// True.
-    public var canChangeVisibility: Bool { true }
+    /// False in a ``GroupLayer`` whose layers are all as the group.
+    public var canChangeVisibility: Bool { group?.visibilityMode != .inherited }
 
     /// Whether a legend names it.
     public var showsInLegend: Bool {
@@ -116,6 +155,15 @@ public class Layer: LoadableBase, LayerContent, @unchecked Sendable {
 
     /// Its parts, in the order of the service; empty before it is loaded.
     public var subLayerContents: [any LayerContent] { [] }
+
+    /// Its own symbols and their names; loads the layer.
+    ///
+    /// Of a ``FeatureLayer`` they are those of its renderer. Empty for layers that have none and for
+    /// those whose parts have them.
+    public var legendInfos: [LegendInfo] { get async throws { [] } }
+
+    /// Whose the data are, as a view should say; what was set, else what the service says.
+    public var attribution: String { facts.current.attribution }
 
     /// Whether its range of scales has a scale.
     public func isVisible(atScale scale: Double) -> Bool {

@@ -175,6 +175,7 @@ public final class ArcGISTiledLayer: TiledLayer, @unchecked Sendable {
             facts.fullExtent = extent
             facts.initialExtent =
                 Geometry.make(json.member("initialExtent"), nil) as? Envelope ?? extent
+            facts.attribution = json.text("copyrightText") ?? ""
         }
         set(info)
     }
@@ -207,6 +208,11 @@ public final class WebTiledLayer: TiledLayer, @unchecked Sendable {
     public init(urlTemplate: String, subDomains: [String] = []) {
         self.urlTemplate = urlTemplate
         self.subDomains = subDomains
+    }
+
+    /// Says whose the data are, for ``Layer/attribution``.
+    public func setAttribution(_ attribution: String) {
+        facts.withLock { $0.attribution = attribution }
     }
 
     override func performLoad() async throws {
@@ -256,7 +262,13 @@ public final class WebTiledLayer: TiledLayer, @unchecked Sendable {
     override var webMapLayer: JSON? {
         .object(
             webMapMembers("WebTiledLayer", nil) + [("templateUrl", .string(urlTemplate))]
+                + (attribution.isEmpty ? [] : [("copyright", .string(attribution))])
                 + (subDomains.isEmpty
                     ? [] : [("subDomains", .array(subDomains.map { .string($0) }))]))
+    }
+
+    override func apply(webMap json: JSON) {
+        super.apply(webMap: json)
+        if let text = json.text("copyright") { setAttribution(text) }
     }
 }

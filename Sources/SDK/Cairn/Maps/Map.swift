@@ -16,7 +16,6 @@ internal import Platform
 public final class Map: LoadableBase, @unchecked Sendable {
     private struct State: Sendable {
         var basemap: Basemap?
-        var layers: [Layer] = []
         var tables: [FeatureTable] = []
         var initialViewpoint: Viewpoint?
         var minScale: Double?
@@ -35,6 +34,10 @@ public final class Map: LoadableBase, @unchecked Sendable {
 
     private let state: Guarded<State>
     private let source: Source
+
+    /// The layers over the basemap, the bottom one first; a followed property.
+    @Streamed public private(set) var operationalLayers: [Layer] = []
+
     private let documentItem = Guarded<PortalItem?>(nil)
     let moment = Guarded<ServiceMoment?>(nil)
 
@@ -93,14 +96,10 @@ public final class Map: LoadableBase, @unchecked Sendable {
         set { state.withLock { $0.basemap = newValue } }
     }
 
-    /// The layers over the basemap, the bottom one first.
-    public var operationalLayers: [Layer] { state.current.layers }
-
     /// The layers of the basemap, the map's own, and the basemap's reference layers.
     public var allLayers: [Layer] {
-        let state = state.current
-        return (state.basemap?.baseLayers ?? []) + state.layers
-            + (state.basemap?.referenceLayers ?? [])
+        let basemap = basemap
+        return (basemap?.baseLayers ?? []) + operationalLayers + (basemap?.referenceLayers ?? [])
     }
 
     var drawnLayers: [Layer] { allLayers }
@@ -122,18 +121,9 @@ public final class Map: LoadableBase, @unchecked Sendable {
 
     /// Adds a layer at a place counted from the bottom; beyond the end is on top.
     public func insertOperationalLayer(_ layer: Layer, at index: Int) {
-        let isTaken = layer.owner.withLock { owner in
-            if owner.map != nil { return true }
-            owner.map = self
-            return false
-        }
-        guard !isTaken else {
-            return CairnEnvironment.note(
-                .warning, "a layer is in a map already, and is not added again",
-                ["layer": layer.name])
-        }
-        state.withLock { state in
-            state.layers.insert(layer, at: min(max(index, 0), state.layers.count))
+        guard layer.take(map: self, group: nil) else { return }
+        _operationalLayers.source.update { layers in
+            layers.insert(layer, at: min(max(index, 0), layers.count))
         }
         Task { try? await layer.load() }
     }
@@ -144,12 +134,13 @@ public final class Map: LoadableBase, @unchecked Sendable {
     /// Removes layers.
     public func removeOperationalLayers(_ layers: [Layer]) {
         for layer in layers {
-            let isMine = state.withLock { state in
-                let count = state.layers.count
-                state.layers.removeAll { $0 === layer }
-                return state.layers.count < count
+            guard operationalLayers.contains(where: { $0 === layer }) else { continue }
+            let isMine = _operationalLayers.source.update { layers in
+                let count = layers.count
+                layers.removeAll { $0 === layer }
+                return layers.count < count
             }
-            if isMine { layer.owner.withLock { $0.map = nil } }
+            if isMine { layer.leave() }
         }
     }
 

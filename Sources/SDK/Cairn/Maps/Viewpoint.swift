@@ -7,8 +7,9 @@ internal import Platform
 public final class Viewpoint: Sendable {
     /// The center, or the area that is to fit.
     public let targetGeometry: Geometry
-    /// The scale, as 5000 of 1:5,000; nil for an area, which gives its own.
-    public let targetScale: Double?
+    /// The scale, as 5000 of 1:5,000; not a number (`nan`) for an area, which gives its own.
+    public var targetScale: Double { scale ?? .nan }
+    let scale: Double?
     /// Degrees that the map is turned counterclockwise.
     public let rotation: Double
 
@@ -16,12 +17,12 @@ public final class Viewpoint: Sendable {
     public enum Kind: Sendable, Hashable { case centerAndScale, boundingGeometry }
 
     /// Whether it is a place at a scale or an area.
-    public var kind: Kind { targetScale == nil ? .boundingGeometry : .centerAndScale }
+    public var kind: Kind { scale == nil ? .boundingGeometry : .centerAndScale }
 
     /// The JSON text that web maps have for it.
     public func toJSON() -> String {
         JSON.object(of: [
-            "rotation": .real(rotation), "scale": targetScale.map { .real($0) },
+            "rotation": .real(rotation), "scale": scale.map { .real($0) },
             "targetGeometry": targetGeometry.json,
         ]).jsonText
     }
@@ -37,7 +38,7 @@ public final class Viewpoint: Sendable {
     /// A place at a scale.
     public init(center: Point, scale: Double, rotation: Double = 0) {
         targetGeometry = center
-        targetScale = scale
+        self.scale = scale
         self.rotation = rotation
     }
 
@@ -49,7 +50,7 @@ public final class Viewpoint: Sendable {
     /// An area that fits into the view.
     public init(boundingGeometry: Geometry, rotation: Double = 0) {
         targetGeometry = boundingGeometry
-        targetScale = nil
+        scale = nil
         self.rotation = rotation
     }
 }

@@ -74,7 +74,10 @@ struct WebMap {
         return service
     }
 
-    private static func layer(_ json: JSON, base: URL?) -> Layer? {
+    /// Deepest nesting of groups.
+    private static let depthLimit = 32
+
+    private static func layer(_ json: JSON, base: URL?, depth: Int = 0) -> Layer? {
         let kind = json.text("layerType") ?? json.text("type") ?? ""
         let url = json.text("url").flatMap { URL(string: $0, relativeTo: base)?.absoluteURL }
         let layer: Layer?
@@ -96,6 +99,11 @@ struct WebMap {
             layer = json.text("templateUrl").map {
                 WebTiledLayer(urlTemplate: $0, subDomains: domains)
             }
+        case "GroupLayer" where depth < depthLimit:
+            layer = GroupLayer(
+                childLayers: (json["layers"]?.elements ?? []).compactMap {
+                    Self.layer($0, base: base, depth: depth + 1)
+                })
         case "OpenStreetMap":
             layer = WebTiledLayer(
                 urlTemplate: "https://tile.openstreetmap.org/{level}/{col}/{row}.png")
@@ -157,7 +165,7 @@ struct WebMap {
     private static func json(_ viewpoint: Viewpoint) -> JSON {
         .object(of: [
             "targetGeometry": viewpoint.targetGeometry.json,
-            "scale": viewpoint.targetScale.map { .real($0) },
+            "scale": viewpoint.scale.map { .real($0) },
             "rotation": .real(viewpoint.rotation),
         ])
     }

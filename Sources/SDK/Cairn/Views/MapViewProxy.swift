@@ -69,13 +69,13 @@ public final class MapViewProxy: Sendable {
         let target =
             viewpoint.targetGeometry.spatialReference == nil
             ? viewpoint.targetGeometry
-            : try GeometryEngine.project(viewpoint.targetGeometry, into: reference)
+            : try GeometryEngine.projected(viewpoint.targetGeometry, into: reference)
         let (width, height) = (Double(size.width), Double(size.height))
         var frame = ViewFrame(
-            center: target.extent.center.place, scale: viewpoint.targetScale ?? 1,
+            center: target.extent.center.place, scale: viewpoint.scale ?? 1,
             rotation: viewpoint.rotation, width: width, height: height, dpi: dpi,
             spatialReference: reference)
-        if viewpoint.targetScale == nil {
+        if viewpoint.scale == nil {
             let extent = target.extent
             let room = 2 * (padding ?? 0)
             let resolution = max(
@@ -174,7 +174,7 @@ public final class MapViewProxy: Sendable {
         guard let frame = state.current.frame else { return nil }
         let place =
             location.spatialReference == nil
-            ? location : try? GeometryEngine.project(location, into: frame.spatialReference)
+            ? location : try? GeometryEngine.projected(location, into: frame.spatialReference)
         return place.map { frame.pixel($0.place) }.map { CGPoint(x: $0.x, y: $0.y) }
     }
 
@@ -230,11 +230,22 @@ public final class MapViewProxy: Sendable {
         let layers = map.operationalLayers.filter {
             $0.isVisible && $0.isVisible(atScale: question.frame.scale)
         }
+        let sorted = try await Self.ask(layers, question)
+        let asked = layers.filter { !($0 is TiledLayer) }
+        let failures = sorted.compactMap(\.error)
+        if let first = failures.first, failures.count == asked.count { throw first }
+        return sorted
+    }
+
+    /// The results of layers, the top one first.
+    static func ask(
+        _ layers: [Layer], _ question: IdentifyQuestion
+    ) async throws -> [IdentifyLayerResult] {
         let results = try await withThrowingTaskGroup(
             of: (Int, IdentifyLayerResult?).self
         ) { group in
             for (place, layer) in layers.enumerated() {
-                group.addTask { (place, try await Self.ask(layer, question)) }
+                group.addTask { (place, try await ask(layer, question)) }
             }
             var results: [(Int, IdentifyLayerResult)] = []
             for try await (place, result) in group {
@@ -242,11 +253,7 @@ public final class MapViewProxy: Sendable {
             }
             return results
         }
-        let sorted = results.sorted { $0.0 > $1.0 }.map(\.1)
-        let asked = layers.filter { !($0 is TiledLayer) }
-        let failures = sorted.compactMap(\.error)
-        if let first = failures.first, failures.count == asked.count { throw first }
-        return sorted
+        return results.sorted { $0.0 > $1.0 }.map(\.1)
     }
 
     private static func ask(
@@ -320,7 +327,8 @@ public final class MapViewProxy: Sendable {
                 else { return false }
                 let own =
                     geometry.spatialReference == nil
-                    ? geometry : try? GeometryEngine.project(geometry, into: frame.spatialReference)
+                    ? geometry
+                    : try? GeometryEngine.projected(geometry, into: frame.spatialReference)
                 guard let own else { return false }
                 return GeometryEngine.distance(from: question.point.place, to: own)
                     <= question.radius
@@ -334,7 +342,11 @@ public final class MapViewProxy: Sendable {
 
     /// Why a layer shows nothing, or that it is drawn.
     public func layerViewState(of layer: Layer) -> LayerViewState {
-        guard layer.isVisible else { return .notVisible }
+        var above: Layer? = layer
+        while let shown = above {
+            guard shown.isVisible else { return .notVisible }
+            above = shown.group
+        }
         if let error = layer.loadError { return .error("\(error)") }
         if let reference = map.spatialReference, !layer.isCompatible(with: reference) {
             return .incompatible(
@@ -356,7 +368,39 @@ public final class MapViewProxy: Sendable {
         let layers = map.drawnLayers.filter {
             $0.isVisible && $0.isVisible(atScale: frame.scale)
         }
-        let pictures = try await withThrowingTaskGroup(of: (Int, LayerPicture?).self) { group in
+        let pictures = try await Self.pictures(of: layers, frame)
+        let overlays = graphicsOverlays.filter { overlay in
+            overlay.isVisible
+                && Layer.isIn(frame.scale, min: overlay.minScale, max: overlay.maxScale)
+        }
+        await Symbol.loadPictures(
+            pictures.flatMap(\.1.symbols) + overlays.flatMap { $0.shapes.compactMap(\.symbol) })
+        var canvas = PictureCanvas(frame)
+        for (layer, picture) in pictures {
+            for (content, opacity) in picture.faded(layer.opacity).parts {
+                switch content {
+                case .shapes(let shapes):
+                    for (geometry, symbol) in shapes { canvas.draw(geometry, symbol, opacity) }
+                case .png(let png, let extent):
+                    do {
+                        try canvas.draw(png, over: extent, opacity: opacity)
+                    } catch {
+                        CairnEnvironment.note(
+                            .warning, "a layer is not in the picture",
+                            ["layer": layer.name, "error": "\(error)"])
+                    }
+                }
+            }
+        }
+        for overlay in overlays { canvas.draw(overlay) }
+        return canvas.raster
+    }
+
+    /// What layers show, in their order; one that fails is left out and logged.
+    static func pictures(
+        of layers: [Layer], _ frame: ViewFrame
+    ) async throws -> [(Layer, LayerPicture)] {
+        try await withThrowingTaskGroup(of: (Int, LayerPicture?).self) { group in
             for (place, layer) in layers.enumerated() {
                 group.addTask {
                     do {
@@ -378,26 +422,7 @@ public final class MapViewProxy: Sendable {
             for try await (place, picture) in group {
                 if let picture { pictures.append((place, picture)) }
             }
-            return pictures.sorted { $0.0 < $1.0 }
+            return pictures.sorted { $0.0 < $1.0 }.map { (layers[$0.0], $0.1) }
         }
-        var canvas = PictureCanvas(frame)
-        for (place, picture) in pictures {
-            for part in picture.parts {
-                do {
-                    try canvas.draw(part.png, over: part.extent, opacity: layers[place].opacity)
-                } catch {
-                    CairnEnvironment.note(
-                        .warning, "a layer is not in the picture",
-                        ["layer": layers[place].name, "error": "\(error)"])
-                }
-            }
-        }
-        for overlay in graphicsOverlays
-        where overlay.isVisible
-            && Layer.isIn(frame.scale, min: overlay.minScale, max: overlay.maxScale)
-        {
-            canvas.draw(overlay)
-        }
-        return canvas.raster
     }
 }

@@ -48,57 +48,186 @@ struct PictureCanvas {
 
     /// Draws the graphics of an overlay, bottom to top.
     mutating func draw(_ overlay: GraphicsOverlay) {
-        let graphics = overlay.graphics.enumerated()
-            .sorted { ($0.element.zIndex, $0.offset) < ($1.element.zIndex, $1.offset) }
-            .map(\.element)
-        for graphic in graphics where graphic.isVisible {
-            guard let geometry = graphic.geometry,
-                let own = geometry.spatialReference == nil
-                    ? geometry : try? GeometryEngine.project(geometry, into: frame.spatialReference)
-            else { continue }
-            let symbol: Symbol?
-            if let given = graphic.symbol {
-                symbol = given
-            } else if let renderer = overlay.renderer {
-                guard let chosen = renderer.symbol(for: graphic) else { continue }
-                symbol = chosen
-            } else {
-                symbol = nil
+        for (geometry, symbol) in overlay.shapes { draw(geometry, symbol, overlay.opacity) }
+    }
+
+    /// Draws shapes in whatever references they are, the bottom one first; one that cannot be had
+    /// in the view's is left out.
+    mutating func draw(_ geometry: Geometry, _ symbol: Symbol?, _ opacity: Float) {
+        let own =
+            geometry.spatialReference == nil
+            ? geometry : try? GeometryEngine.projected(geometry, into: frame.spatialReference)
+        if let own { paint(own, symbol, opacity) }
+    }
+
+    private mutating func paint(_ geometry: Geometry, _ symbol: Symbol?, _ opacity: Float) {
+        if let composite = symbol as? CompositeSymbol {
+            for part in composite.symbols { paint(geometry, part, opacity) }
+            return
+        }
+        switch geometry {
+        case let area as Polygon where !(symbol is MarkerSymbol):
+            let rings = area.lines.map { $0.map { frame.pixel($0) } }
+            if let line = symbol as? SimpleLineSymbol {
+                for ring in rings { stroke(ring, line, opacity) }
+                return
             }
-            draw(own, symbol, overlay.opacity)
+            let fill = symbol as? SimpleFillSymbol ?? SimpleFillSymbol(outline: SimpleLineSymbol())
+            let style = fill.style
+            if style != .noFill { raster.fill(rings, fill.color, opacity) { style.has($0, $1) } }
+            if let outline = fill.outline {
+                for ring in rings { stroke(ring, outline, opacity) }
+            }
+        case let line as Polyline where !(symbol is MarkerSymbol):
+            let symbol = symbol as? SimpleLineSymbol ?? SimpleLineSymbol()
+            for path in line.lines { stroke(path.map { frame.pixel($0) }, symbol, opacity) }
+        case let box as Envelope: paint(box.polygon, symbol, opacity)
+        case is Polygon, is Polyline:
+            // A mark of a line or an area is in the middle of it.
+            let center = geometry.extent.center
+            if !geometry.isEmpty { mark(center.place, symbol, opacity) }
+        default: for place in geometry.places { mark(place, symbol, opacity) }
         }
     }
 
-    private mutating func draw(_ geometry: Geometry, _ symbol: Symbol?, _ opacity: Float) {
-        if let composite = symbol as? CompositeSymbol {
-            for part in composite.symbols { draw(geometry, part, opacity) }
-            return
+    /// Pixels of a point.
+    private var points: Double { frame.dpi / 72 }
+
+    private mutating func stroke(
+        _ line: [(x: Double, y: Double)], _ symbol: SimpleLineSymbol, _ opacity: Float
+    ) {
+        guard symbol.style != .null else { return }
+        let width = symbol.width * points
+        for piece in Raster.dashes(line, symbol.style.pattern.map { $0 * max(width, 1) }) {
+            raster.stroke(piece, width, symbol.color, opacity)
         }
-        let points = frame.dpi / 72
-        switch geometry {
-        case let area as Polygon:
-            let fill = symbol as? SimpleFillSymbol ?? SimpleFillSymbol(outline: SimpleLineSymbol())
-            let rings = area.lines.map { $0.map { frame.pixel($0) } }
-            if fill.style != .noFill { raster.fill(rings, fill.color, opacity) }
-            if let outline = fill.outline, outline.style != .null {
-                for ring in rings {
-                    raster.stroke(ring, outline.width * points, outline.color, opacity)
-                }
-            }
-        case let line as Polyline:
-            let stroke = symbol as? SimpleLineSymbol ?? SimpleLineSymbol()
-            guard stroke.style != .null else { return }
-            for path in line.lines {
-                raster.stroke(
-                    path.map { frame.pixel($0) }, stroke.width * points, stroke.color, opacity)
-            }
-        case let box as Envelope: draw(box.polygon, symbol, opacity)
-        default:
-            let mark = symbol as? SimpleMarkerSymbol ?? SimpleMarkerSymbol()
-            for place in geometry.places {
-                raster.mark(mark.style, frame.pixel(place), mark.size * points, mark.color, opacity)
+    }
+
+    private mutating func mark(_ place: Place, _ symbol: Symbol?, _ opacity: Float) {
+        let pixel = frame.pixel(place)
+        guard let symbol = symbol as? MarkerSymbol ?? (symbol == nil ? SimpleMarkerSymbol() : nil)
+        else { return }
+        let center = (
+            x: pixel.x + symbol.offsetX * points, y: pixel.y - symbol.offsetY * points
+        )
+        guard abs(center.x) < 1e6, abs(center.y) < 1e6 else { return }
+        switch symbol {
+        case let mark as SimpleMarkerSymbol: paint(mark, center, opacity)
+        case let picture as PictureMarkerSymbol: paint(picture, center, opacity)
+        case let text as TextSymbol: paint(text, center, opacity)
+        default: break
+        }
+    }
+
+    private mutating func paint(
+        _ mark: SimpleMarkerSymbol, _ center: (x: Double, y: Double), _ opacity: Float
+    ) {
+        let size = mark.size * points
+        raster.mark(mark.style, center, size, mark.color, opacity, angle: mark.angle)
+        guard let outline = mark.outline else { return }
+        for ring in Raster.outline(mark.style, center, size, angle: mark.angle) {
+            stroke(ring, outline, opacity)
+        }
+    }
+
+    private mutating func paint(
+        _ symbol: PictureMarkerSymbol, _ center: (x: Double, y: Double), _ opacity: Float
+    ) {
+        guard let picture = symbol.picture else { return }
+        let (width, height) = (symbol.width * points, symbol.height * points)
+        guard width > 0, height > 0, width < 1e5, height < 1e5 else { return }
+        let turn = symbol.angle * .pi / 180
+        let (sine, cosine) = (sin(turn), cos(turn))
+        let reach = hypot(width, height) / 2
+        let rows = Raster.pixels(
+            from: center.y - reach, to: center.y + reach, of: raster.height)
+        let columns = Raster.pixels(
+            from: center.x - reach, to: center.x + reach, of: raster.width)
+        for y in rows {
+            for x in columns {
+                let (dx, dy) = (Double(x) + 0.5 - center.x, Double(y) + 0.5 - center.y)
+                let column = ((dx * cosine + dy * sine) / width + 0.5) * Double(picture.width)
+                let row = ((dy * cosine - dx * sine) / height + 0.5) * Double(picture.height)
+                guard column >= 0, row >= 0, column < Double(picture.width),
+                    row < Double(picture.height)
+                else { continue }
+                raster.blend(
+                    picture.pixel(Int(column), Int(row)), opacity * symbol.opacity, x, y)
             }
         }
+    }
+
+    private mutating func paint(
+        _ symbol: TextSymbol, _ center: (x: Double, y: Double), _ opacity: Float
+    ) {
+        let state = symbol.state.current
+        guard !state.text.isEmpty, state.size > 0, state.size < 1e4 else { return }
+        let shape = StrokeText.shape(of: state.text, alignment: state.horizontal)
+        // A line of the height of the size.
+        let unit = state.size * points / StrokeText.lineHeight
+        let below = Double(shape.lineCount - 1) * StrokeText.lineHeight
+        let left =
+            switch state.horizontal {
+            case .left, .justify: 0.0
+            case .center: -shape.width / 2
+            case .right: -shape.width
+            }
+        let first =
+            switch state.vertical {
+            case .baseline: below
+            case .bottom: below + StrokeText.descent
+            case .middle: (below - StrokeText.ascent + StrokeText.descent) / 2
+            case .top: -StrokeText.ascent
+            }
+        let turn = symbol.angle * .pi / 180
+        let (sine, cosine) = (sin(turn), cos(turn))
+        func pixel(_ x: Double, _ y: Double) -> (x: Double, y: Double) {
+            let (right, down) = ((x + left) * unit, -(y + first) * unit)
+            return (
+                center.x + right * cosine - down * sine, center.y + right * sine + down * cosine
+            )
+        }
+        let box = [
+            (0.0, StrokeText.ascent), (shape.width, StrokeText.ascent),
+            (shape.width, -below - StrokeText.descent), (0, -below - StrokeText.descent),
+            (0, StrokeText.ascent),
+        ].map { pixel($0.0, $0.1) }
+        raster.fill([box], state.backgroundColor, opacity)
+        if state.outlineWidth > 0 {
+            raster.stroke(box, state.outlineWidth * points, state.outlineColor, opacity)
+        }
+        var strokes = shape.strokes.map { stroke in stroke.map { pixel($0.x, $0.y) } }
+        if state.fontDecoration != .none {
+            let height = state.fontDecoration == .underline ? -1.5 : 2.5
+            for line in 0..<shape.lineCount {
+                let y = height - Double(line) * StrokeText.lineHeight
+                strokes.append([pixel(0, y), pixel(shape.width, y)])
+            }
+        }
+        let width = max(1, unit * (state.fontWeight == .bold ? 1.6 : 0.9))
+        if state.haloWidth > 0 {
+            let wide = width + 2 * state.haloWidth * points
+            for stroke in strokes {
+                raster.stroke(stroke, wide, state.haloColor, opacity, isRound: true)
+            }
+        }
+        for stroke in strokes { raster.stroke(stroke, width, state.color, opacity) }
+    }
+}
+
+extension GraphicsOverlay {
+    /// What is drawn of it, the bottom one first; a graphic with neither a symbol nor one of the
+    /// renderer has nil and the standard one, one that the renderer leaves out is not there.
+    var shapes: [(geometry: Geometry, symbol: Symbol?)] {
+        let renderer = renderer
+        return graphics.enumerated()
+            .sorted { ($0.element.zIndex, $0.offset) < ($1.element.zIndex, $1.offset) }
+            .compactMap { _, graphic in
+                guard graphic.isVisible, let geometry = graphic.geometry else { return nil }
+                if let symbol = graphic.symbol { return (geometry, symbol) }
+                guard let renderer else { return (geometry, nil) }
+                return renderer.symbol(for: graphic).map { (geometry, $0) }
+            }
     }
 }
 
@@ -153,10 +282,13 @@ public struct Raster: Sendable {
 
     private static let samples = 4
 
-    /// Fills rings by the parity of crossings, with four lines of samples a pixel.
+    /// Fills rings by the parity of crossings, with four lines of samples a pixel: the pixels that
+    /// `pattern` has.
     mutating func fill(
-        _ rings: [[(x: Double, y: Double)]], _ color: SymbolColor, _ opacity: Float
+        _ rings: [[(x: Double, y: Double)]], _ color: SymbolColor, _ opacity: Float,
+        where pattern: (_ x: Int, _ y: Int) -> Bool = { _, _ in true }
     ) {
+        guard color.alpha > 0 else { return }
         let ys = rings.joined().map(\.y)
         guard let least = ys.min(), let most = ys.max(), least.isFinite, most.isFinite else {
             return
@@ -183,7 +315,7 @@ public struct Raster: Sendable {
                     index += 2
                 }
             }
-            for x in 0..<width where cover[x] > 0 {
+            for x in 0..<width where cover[x] > 0 && pattern(x, row) {
                 blend(color, opacity * min(1, cover[x] / Float(Self.samples)), x, row)
             }
         }
@@ -199,10 +331,45 @@ public struct Raster: Sendable {
         }
     }
 
-    /// Strokes a line of a width in pixels: a rectangle for each piece, a disc at each bend.
+    /// The pieces of a line that a pattern draws; its lengths are drawn and left out by turns.
+    static func dashes(
+        _ line: [(x: Double, y: Double)], _ pattern: [Double]
+    ) -> [[(x: Double, y: Double)]] {
+        let points = line.filter { abs($0.x) < 1e6 && abs($0.y) < 1e6 }
+        let whole = zip(points, points.dropFirst()).reduce(0) {
+            $0 + hypot($1.1.x - $1.0.x, $1.1.y - $1.0.y)
+        }
+        // Beyond it a pattern is not to be seen, and a shape far larger than the view costs much.
+        guard pattern.count > 1, pattern.allSatisfy({ $0 >= 0.5 }), whole < 1e5,
+            var last = points.first
+        else { return [line] }
+        var pieces: [[(x: Double, y: Double)]] = []
+        var (place, left) = (0, pattern[0])
+        var piece = [last]
+        for next in points.dropFirst() {
+            var length = hypot(next.x - last.x, next.y - last.y)
+            while length > left {
+                let share = left / length
+                last = (last.x + (next.x - last.x) * share, last.y + (next.y - last.y) * share)
+                length -= left
+                if place % 2 == 0 { pieces.append(piece + [last]) }
+                place += 1
+                left = pattern[place % pattern.count]
+                piece = [last]
+            }
+            left -= length
+            last = next
+            piece.append(next)
+        }
+        if place % 2 == 0, piece.count > 1 { pieces.append(piece) }
+        return pieces
+    }
+
+    /// Strokes a line of a width in pixels: a rectangle for each piece, a disc at each bend, and at
+    /// the ends of a round one.
     mutating func stroke(
         _ line: [(x: Double, y: Double)], _ lineWidth: Double, _ color: SymbolColor,
-        _ opacity: Float
+        _ opacity: Float, isRound: Bool = false
     ) {
         let half = max(lineWidth, 1) / 2
         let points = line.filter { abs($0.x) < 1e6 && abs($0.y) < 1e6 }
@@ -218,45 +385,61 @@ public struct Raster: Sendable {
             fill([box], color, opacity)
         }
         guard lineWidth > 2 else { return }
-        for point in points.dropFirst().dropLast() {
+        for point in isRound ? points[...] : points.dropFirst().dropLast() {
             mark(.circle, point, lineWidth, color, opacity)
         }
     }
 
-    /// Draws a mark of a size in pixels.
-    mutating func mark(
+    /// The lines of a mark of a size in pixels, turned clockwise: closed rings, and of a cross its
+    /// two lines.
+    static func outline(
         _ style: SimpleMarkerSymbol.Style, _ center: (x: Double, y: Double), _ size: Double,
-        _ color: SymbolColor, _ opacity: Float
-    ) {
-        guard abs(center.x) < 1e6, abs(center.y) < 1e6 else { return }
+        angle: Double = 0
+    ) -> [[(x: Double, y: Double)]] {
         let half = size / 2
-        func ring(_ points: [(Double, Double)]) -> [(x: Double, y: Double)] {
-            (points + points.prefix(1)).map { (center.x + $0.0 * half, center.y + $0.1 * half) }
+        let (sine, cosine) = (sin(angle * .pi / 180), cos(angle * .pi / 180))
+        func line(_ points: [(Double, Double)], isClosed: Bool = true) -> [(x: Double, y: Double)] {
+            (isClosed ? points + points.prefix(1) : points).map { x, y in
+                let (right, down) = (x * half, y * half)
+                return (
+                    center.x + right * cosine - down * sine,
+                    center.y + right * sine + down * cosine
+                )
+            }
         }
         switch style {
         case .circle:
             let steps = 24
-            fill(
-                [
-                    ring(
-                        (0..<steps).map { step in
-                            let angle = Double(step) / Double(steps) * 2 * .pi
-                            return (cos(angle), sin(angle))
-                        })
-                ], color, opacity)
-        case .square: fill([ring([(-1, -1), (1, -1), (1, 1), (-1, 1)])], color, opacity)
-        case .diamond: fill([ring([(0, -1), (1, 0), (0, 1), (-1, 0)])], color, opacity)
-        case .triangle: fill([ring([(0, -1), (1, 1), (-1, 1)])], color, opacity)
+            return [
+                line(
+                    (0..<steps).map { step in
+                        let angle = Double(step) / Double(steps) * 2 * .pi
+                        return (cos(angle), sin(angle))
+                    })
+            ]
+        case .square: return [line([(-1, -1), (1, -1), (1, 1), (-1, 1)])]
+        case .diamond: return [line([(0, -1), (1, 0), (0, 1), (-1, 0)])]
+        case .triangle: return [line([(0, -1), (1, 1), (-1, 1)])]
         case .cross:
-            stroke([(center.x - half, center.y), (center.x + half, center.y)], 2, color, opacity)
-            stroke([(center.x, center.y - half), (center.x, center.y + half)], 2, color, opacity)
+            return [
+                line([(-1, 0), (1, 0)], isClosed: false), line([(0, -1), (0, 1)], isClosed: false),
+            ]
         case .x:
-            stroke(
-                [(center.x - half, center.y - half), (center.x + half, center.y + half)], 2, color,
-                opacity)
-            stroke(
-                [(center.x - half, center.y + half), (center.x + half, center.y - half)], 2, color,
-                opacity)
+            return [
+                line([(-1, -1), (1, 1)], isClosed: false),
+                line([(-1, 1), (1, -1)], isClosed: false),
+            ]
         }
+    }
+
+    /// Draws a mark of a size in pixels, turned clockwise.
+    mutating func mark(
+        _ style: SimpleMarkerSymbol.Style, _ center: (x: Double, y: Double), _ size: Double,
+        _ color: SymbolColor, _ opacity: Float, angle: Double = 0
+    ) {
+        guard abs(center.x) < 1e6, abs(center.y) < 1e6 else { return }
+        let lines = Self.outline(style, center, size, angle: angle)
+        guard style == .cross || style == .x else { return fill(lines, color, opacity) }
+        for line in lines { stroke(line, 2, color, opacity) }
     }
 }
