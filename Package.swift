@@ -362,7 +362,7 @@ let testTargets: [Target] = [
     tests("TidyTests", ["TestKit"]),
     tests(
         "SDKTests",
-        ["Cairn", "CairnAGS", "CairnLocator", "CairnTesting", "Locator"]),
+        ["Cairn", "CairnAGS", "CairnLocator", "CairnTesting", "Locator", "SQLite"]),
     tests("CairnModelTests", ["CairnModel", "Codecs", "TestKit"]),
     tests("PlatformTests", ["Codecs", "Platform", "TestKit"]),
     tests("ZeroMQTests", ["ZeroMQ"]),

@@ -178,7 +178,11 @@ import Testing
                     #"{"status":"Completed","replicaID":"R1","resultUrl":"\#(server.url)/files/r.gpkg"}"#
                 ),
             ])
-        server.on("/files/r.gpkg", .bytes(Data("data".utf8), type: "application/octet-stream"))
+        let served = folder.appending(path: "served.gpkg")
+        try PackageFiles.geodatabase(at: served)
+        server.on(
+            "/files/r.gpkg",
+            .bytes(try Data(contentsOf: served), type: "application/octet-stream"))
         let task = GeodatabaseSyncTask(url: server.url.appending(path: "City/FeatureServer"))
         let area = Envelope(xMin: 0, yMin: 0, xMax: 9, yMax: 9, spatialReference: .wgs84)
         let parameters = try await task.makeDefaultGenerateGeodatabaseParameters(extent: area)
@@ -258,42 +262,5 @@ import Testing
         job.start()
         await #expect(throws: TransportError.self) { try await job.output }
         #expect(job.status == .failed)
-    }
-
-    @Test func `a map is taken offline with the layers that can be, and says which cannot`()
-        async throws
-    {
-        let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        server.on("/City/FeatureServer/0", json: Sample.layer(0, "Places"))
-        server.on(
-            "/City/FeatureServer",
-            json: #"{"syncEnabled":true,"layers":[{"id":0,"name":"Places"}]}"#)
-        server.on(
-            "/City/FeatureServer/createReplica",
-            json: #"{"statusUrl":"\#(server.url)/City/FeatureServer/jobs/7"}"#)
-        server.on(
-            "/City/FeatureServer/jobs/7",
-            json: #"{"status":"Completed","replicaID":"R1","resultUrl":"\#(server.url)/files/r"}"#)
-        server.on("/files/r", .bytes(Data("data".utf8), type: "application/octet-stream"))
-        let map = Map(basemapStyle: .arcGISTopographic)
-        let table = ServiceFeatureTable(url: server.url.appending(path: "City/FeatureServer/0"))
-        let places = FeatureLayer(featureTable: table)
-        let tiles = WebTiledLayer(urlTemplate: "http://tiles.test/{level}/{col}/{row}.png")
-        tiles.name = "tiles"
-        map.addOperationalLayers([places, tiles])
-        let task = OfflineMapTask(onlineMap: map)
-        let parameters = try await task.makeDefaultGenerateOfflineMapParameters(
-            areaOfInterest: Envelope(xMin: 0, yMin: 0, xMax: 9, yMax: 9, spatialReference: .wgs84))
-        let capabilities = try await task.offlineMapCapabilities(parameters: parameters)
-        #expect(capabilities.layerErrors.keys.sorted() == [tiles.id])
-        let job = task.makeGenerateOfflineMapJob(
-            parameters: parameters, downloadDirectory: folder)
-        job.start()
-        let result = try await job.output
-        #expect(result.hasErrors && result.layerErrors.keys.sorted() == ["tiles"])
-        #expect(try String(contentsOf: folder.appending(path: "0.gpkg"), encoding: .utf8) == "data")
-        try await result.mobileMapPackage.load()
-        #expect(result.mobileMapPackage.maps.first?.operationalLayers.count == 2)
     }
 }

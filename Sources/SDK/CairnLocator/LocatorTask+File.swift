@@ -38,6 +38,11 @@ extension LocatorTask {
     }
 }
 
+/// Opens the locators of packages; ``MobileMapPackage`` finds it by its name.
+final class PackagedLocators: LocatorFileOpener {
+    static func open(_ url: URL) -> any LocatorFile { OpenedLocator(url) }
+}
+
 /// The questions of a task, put to the engine in this process.
 private actor OpenedLocator: LocatorFile {
     private let url: URL

@@ -53,6 +53,15 @@ public struct Field: Sendable, Hashable {
         domain = Domain.make(json.member("domain"), of: type)
     }
 
+    /// Describes a field, as of a ``FeatureCollectionTable``.
+    public init(
+        type: FieldType, name: String, alias: String, length: Int? = nil, domain: Domain? = nil,
+        isEditable: Bool = true, isNullable: Bool = true
+    ) {
+        (self.type, self.name, self.alias, self.length) = (type, name, alias, length)
+        (self.domain, self.isEditable, self.isNullable) = (domain, isEditable, isNullable)
+    }
+
     /// Fields as a service lists them.
     static func list(_ json: JSON?) -> [Field] { (json?.elements ?? []).compactMap { Field($0) } }
 
@@ -153,6 +162,11 @@ public final class RangeDomain: Domain, @unchecked Sendable {
 
 /// Dates as text.
 enum DateText {
+    /// ISO 8601 in UTC, with milliseconds.
+    static func text(_ date: Date) -> String {
+        Date.ISO8601FormatStyle(includingFractionalSeconds: true).format(date)
+    }
+
     /// Reads ISO 8601, with and without a fraction; nil for anything else.
     static func date(_ text: String) -> Date? {
         let style = Date.ISO8601FormatStyle()

@@ -219,8 +219,8 @@ public final class FeatureLayer: Layer, @unchecked Sendable {
         {
             answer = try await table.queryFeatures(values, clause)
         } else {
-            let parameters = QueryParameters()
             values.whereClause = definitionExpression
+            let parameters = QueryParameters()
             parameters.values.current = values
             answer = try await featureTable.queryFeatures(using: parameters)
         }

@@ -137,10 +137,10 @@ public final class ArcGISTiledLayer: TiledLayer, @unchecked Sendable {
     private let token = Guarded<(any ArcGISCredential)?>(nil)
     private let cache: TileCache?
 
-    /// A layer; nothing is asked before it is loaded.
+    /// A layer of a service, or of a file of tiles (`.tpkx`); nothing is asked before it is loaded.
     public init(url: URL) {
         self.url = url
-        cache = nil
+        cache = url.isFileURL ? TileCache(fileURL: url) : nil
     }
 
     /// A layer of tiles in a file.

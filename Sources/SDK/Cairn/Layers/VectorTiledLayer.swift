@@ -13,19 +13,23 @@ public final class ArcGISVectorTiledLayer: TiledLayer, @unchecked Sendable {
     public let url: URL
     /// The package; nil for a service.
     public let vectorTileCache: VectorTileCache?
+    /// The style of the package, with its glyphs and sprites; nil for none.
+    public let itemResourceCache: ItemResourceCache?
     private let token = Guarded<(any ArcGISCredential)?>(nil)
     private let description = Guarded<JSON?>(nil)
 
-    /// A layer; nothing is asked before it is loaded.
+    /// A layer of a service, or of a file of tiles (`.vtpk`); nothing is asked before it is loaded.
     public init(url: URL) {
         self.url = url
-        vectorTileCache = nil
+        vectorTileCache = url.isFileURL ? VectorTileCache(fileURL: url) : nil
+        itemResourceCache = nil
     }
 
-    /// A layer of tiles in a file.
-    public init(vectorTileCache: VectorTileCache) {
+    /// A layer of tiles in a file, with the style in a folder where there is one.
+    public init(vectorTileCache: VectorTileCache, itemResourceCache: ItemResourceCache? = nil) {
         url = vectorTileCache.fileURL
         self.vectorTileCache = vectorTileCache
+        self.itemResourceCache = itemResourceCache
     }
 
     /// The credential for its requests; nil for the stored ones.
@@ -84,10 +88,12 @@ public final class ArcGISVectorTiledLayer: TiledLayer, @unchecked Sendable {
         }
     }
 
-    /// The style of a service, as MapLibre's specification has it.
+    /// The style of a service or of the item resources, as MapLibre's specification has it.
     ///
-    /// Throws ``ServiceError``, ``TransportError``; ``CairnError`` for a layer of a package.
+    /// Throws ``ServiceError``, ``TransportError``; ``CairnError`` for a layer of a package
+    /// without item resources.
     public func styleJSON() async throws -> String {
+        if let itemResourceCache { return try itemResourceCache.styleJSON() }
         guard vectorTileCache == nil else {
             throw CairnError.unsupported("style that is read without a service", by: url)
         }

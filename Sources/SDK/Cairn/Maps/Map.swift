@@ -254,8 +254,11 @@ public final class Map: LoadableBase, @unchecked Sendable {
         return map
     }
 
-    private func read(_ document: JSON, from base: URL?) throws {
-        let content = try WebMap(document, base: base)
+    /// Takes what a document says; `base` is where it is from, of a package its folder.
+    func read(
+        _ document: JSON, from base: URL?, _ geodatabases: PackagedGeodatabases? = nil
+    ) throws {
+        let content = try WebMap(document, base: base, geodatabases: geodatabases)
         state.withLock { state in
             if state.basemap == nil { state.basemap = content.basemap }
             if state.initialViewpoint == nil { state.initialViewpoint = content.initialViewpoint }

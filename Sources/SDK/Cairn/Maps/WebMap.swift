@@ -14,7 +14,9 @@ struct WebMap {
     var bookmarks: [Bookmark] = []
 
     /// Reads a document; layers of kinds that are not known here are logged and left out.
-    init(_ json: JSON, base: URL?) throws {
+    ///
+    /// Only documents of a package, whose `base` is its folder, name files, and only those in it.
+    init(_ json: JSON, base: URL?, geodatabases: PackagedGeodatabases? = nil) throws {
         guard case .object = json,
             json.member("operationalLayers") != nil || json.member("baseMap") != nil
         else {
@@ -23,11 +25,14 @@ struct WebMap {
                 "the JSON is no web map: expected operationalLayers and baseMap")
         }
         layers = (json["operationalLayers"]?.elements ?? []).compactMap {
-            Self.layer($0, base: base)
+            Self.layer($0, base: base, geodatabases)
         }
+        let folder = base?.isFileURL == true ? base : nil
         if let base = json.member("baseMap") {
             let all = (base["baseMapLayers"]?.elements ?? []).compactMap { element in
-                Self.layer(element, base: nil).map { ($0, element["isReference"]?.flag ?? false) }
+                Self.layer(element, base: folder, geodatabases).map {
+                    ($0, element["isReference"]?.flag ?? false)
+                }
             }
             let basemap: Basemap
             if all.isEmpty, let style = base.text("style") ?? base.text("cairnStyle") {
@@ -52,8 +57,29 @@ struct WebMap {
                     })
         }
         tables = (json["tables"]?.elements ?? []).compactMap { table in
-            table.text("url").flatMap { URL(string: $0) }.map { ServiceFeatureTable(url: $0) }
+            guard let url = table.text("url").flatMap({ URL(string: $0, relativeTo: base) }),
+                Self.isAllowed(url.absoluteURL, base)
+            else { return nil }
+            return Self.table(url.absoluteURL, geodatabases)
         }
+    }
+
+    /// Whether a document may name a URL: a file only where it lies in the package's folder.
+    private static func isAllowed(_ url: URL, _ base: URL?) -> Bool {
+        guard url.isFileURL else { return true }
+        guard let base, base.isFileURL else { return false }
+        func path(_ url: URL) -> String {
+            url.standardizedFileURL.resolvingSymlinksInPath().path(percentEncoded: false)
+        }
+        let folder = path(base)
+        return path(url).hasPrefix(folder.hasSuffix("/") ? folder : folder + "/")
+    }
+
+    /// A table of a service, or of a geodatabase of a package: `0.gpkg#Places`.
+    private static func table(_ url: URL, _ geodatabases: PackagedGeodatabases?) -> FeatureTable? {
+        guard url.isFileURL else { return ServiceFeatureTable(url: url) }
+        guard let name = url.fragment(percentEncoded: false), let geodatabases else { return nil }
+        return GeodatabaseFeatureTable(named: name, of: geodatabases.geodatabase(url))
     }
 
     static func viewpoint(_ json: JSON?) -> Viewpoint? {
@@ -77,18 +103,30 @@ struct WebMap {
     /// Deepest nesting of groups.
     private static let depthLimit = 32
 
-    private static func layer(_ json: JSON, base: URL?, depth: Int = 0) -> Layer? {
+    private static func layer(
+        _ json: JSON, base: URL?, _ geodatabases: PackagedGeodatabases?, depth: Int = 0
+    ) -> Layer? {
         let kind = json.text("layerType") ?? json.text("type") ?? ""
         let url = json.text("url").flatMap { URL(string: $0, relativeTo: base)?.absoluteURL }
+            .flatMap { isAllowed($0, base) ? $0 : nil }
         let layer: Layer?
         switch kind {
         case "ArcGISMapServiceLayer": layer = url.map { ArcGISMapImageLayer(url: $0) }
         case "ArcGISTiledMapServiceLayer": layer = url.map { ArcGISTiledLayer(url: $0) }
         case "VectorTileLayer":
-            layer = (json.text("styleUrl").flatMap { URL(string: $0, relativeTo: base) } ?? url)
-                .map { ArcGISVectorTiledLayer(url: service(ofStyle: $0.absoluteURL)) }
+            let style = json.text("styleUrl").flatMap { URL(string: $0, relativeTo: base) }
+            layer = (style.flatMap { isAllowed($0.absoluteURL, nil) ? $0 : nil } ?? url).map {
+                guard $0.isFileURL else {
+                    return ArcGISVectorTiledLayer(url: service(ofStyle: $0.absoluteURL))
+                }
+                return ArcGISVectorTiledLayer(
+                    vectorTileCache: VectorTileCache(fileURL: $0),
+                    itemResourceCache: json.text("itemResources")
+                        .flatMap { URL(string: $0, relativeTo: base)?.absoluteURL }
+                        .flatMap { isAllowed($0, base) ? ItemResourceCache(fileURL: $0) : nil })
+            }
         case "ArcGISFeatureLayer":
-            layer = url.map { FeatureLayer(featureTable: ServiceFeatureTable(url: $0)) }
+            layer = url.flatMap { table($0, geodatabases) }.map { FeatureLayer(featureTable: $0) }
         case "WMS":
             let names =
                 json["visibleLayers"]?.elements.compactMap(\.text)
@@ -102,7 +140,7 @@ struct WebMap {
         case "GroupLayer" where depth < depthLimit:
             layer = GroupLayer(
                 childLayers: (json["layers"]?.elements ?? []).compactMap {
-                    Self.layer($0, base: base, depth: depth + 1)
+                    Self.layer($0, base: base, geodatabases, depth: depth + 1)
                 })
         case "OpenStreetMap":
             layer = WebTiledLayer(

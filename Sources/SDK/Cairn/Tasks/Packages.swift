@@ -61,84 +61,189 @@ private final class PackageTiles: Sendable {
     }
 }
 
-/// Glyphs and sprites of a style, in a folder.
+/// Style, glyphs and sprites of vector tiles, in a folder.
 public final class ItemResourceCache: LoadableBase, @unchecked Sendable {
     /// The folder.
     public let fileURL: URL
     /// A cache; it is opened when it is loaded.
     public init(fileURL: URL) { self.fileURL = fileURL }
     override func performLoad() async throws { try PackageFile.check(fileURL) }
-}
 
-/// Features of a service in a file, which can be synchronised: a GeoPackage.
-public final class Geodatabase: LoadableBase, @unchecked Sendable {
-    /// The file.
-    public let fileURL: URL
-    /// What the server knows it by; nil where it is registered with none.
-    public var syncID: String? { registered.current }
-    private let registered: Guarded<String?>
-
-    /// A geodatabase; it is opened when it is loaded.
-    public convenience init(fileURL: URL) { self.init(fileURL: fileURL, syncID: nil) }
-
-    init(fileURL: URL, syncID: String?) {
-        self.fileURL = fileURL
-        registered = Guarded(syncID ?? Self.note(of: fileURL))
-    }
-
-    override func performLoad() async throws {
-        guard fileURL.pathExtension.lowercased() != "geodatabase" else {
-            throw CairnError.unsupported("reading of Esri's .geodatabase", by: fileURL)
+    /// The style in it.
+    func styleJSON() throws -> String {
+        let file = fileURL.appending(path: "root.json")
+        do { return try String(contentsOf: file, encoding: .utf8) } catch {
+            throw CairnError(
+                .file, "'\(file.path(percentEncoded: false))' cannot be read: \(error)")
         }
-        try PackageFile.check(fileURL)
-    }
-
-    /// Where the id of the replica is kept: beside the file.
-    private static func noteURL(_ file: URL) -> URL { file.appendingPathExtension("replica") }
-
-    private static func note(of file: URL) -> String? {
-        (try? String(contentsOf: noteURL(file), encoding: .utf8))?
-            .trimmingCharacters(in: .whitespacesAndNewlines).orNil
-    }
-
-    static func keep(_ replica: String, for file: URL) throws {
-        do { try replica.write(to: noteURL(file), atomically: true, encoding: .utf8) } catch {
-            throw TransportError(
-                .file, "'\(noteURL(file).path(percentEncoded: false))' cannot be written: \(error)")
-        }
-    }
-
-    func forget() {
-        registered.current = nil
-        try? FileManager.default.removeItem(at: Self.noteURL(fileURL))
     }
 }
 
-/// A map with its data in a folder: map, geodatabases, tiles, locator.
+/// A map with its data, in a folder or in a ZIP archive of one: `map.json`, geodatabases, tiles, and
+/// `locator.bin`.
+///
+/// Its map draws, identifies and queries from these files; no server is asked.
 public final class MobileMapPackage: LoadableBase, @unchecked Sendable {
-    /// The folder.
+    /// The folder, or the archive.
     public let fileURL: URL
-    private let content = Guarded<(maps: [Map], locator: LocatorTask?)>((maps: [], locator: nil))
+    private struct Content: Sendable {
+        var maps: [Map] = []
+        var locator: LocatorTask?
+        var itemInfo: OfflineMapItemInfo?
+        var geodatabases = PackagedGeodatabases()
+        /// Where an archive is unpacked.
+        var unpacked: URL?
+    }
+    private let content = Guarded(Content())
 
     /// A package; it is opened when it is loaded.
     public init(fileURL: URL) { self.fileURL = fileURL }
 
+    deinit { close() }
+
     /// Its maps; empty before it is loaded.
     public var maps: [Map] { content.current.maps }
-    /// Its locator; nil where it has none.
+    /// Its locator; nil where it has none, and before it is loaded.
+    ///
+    /// The file is opened by `CairnLocator`: in an app that does not link it, loading the task
+    /// throws ``CairnError`` (`unsupported`).
     public var locatorTask: LocatorTask? { content.current.locator }
+    /// What it says of itself; nil where it says nothing, and before it is loaded.
+    public var itemInfo: OfflineMapItemInfo? { content.current.itemInfo }
 
+    /// Loading reads the map's document; an archive is unpacked into a folder of the temporary
+    /// directory, which goes with ``close()``, and with the package.
+    ///
+    /// Throws ``CairnError``: `file` where it cannot be read or unpacked, `invalidDocument` for
+    /// what is no package.
     override func performLoad() async throws {
         try PackageFile.check(fileURL)
-        let document = fileURL.appending(path: "map.json")
-        let text: String
-        do { text = try String(contentsOf: document, encoding: .utf8) } catch {
-            throw CairnError(
-                .invalidDocument,
-                "'\(fileURL.path(percentEncoded: false))' is no package of a map: it has no "
-                    + "map.json")
+        var content = Content()
+        do {
+            let folder = try Self.folder(of: fileURL, &content)
+            try Self.read(folder, of: fileURL, into: &content)
+        } catch {
+            if let unpacked = content.unpacked { try? FileManager.default.removeItem(at: unpacked) }
+            throw error
         }
-        content.current = ([try Map.fromJSON(text)], nil)
+        self.content.current = content
+    }
+
+    private static func folder(of file: URL, _ content: inout Content) throws -> URL {
+        if (try? file.resourceValues(forKeys: [.isDirectoryKey]))?.isDirectory == true {
+            return URL(
+                filePath: file.path(percentEncoded: false), directoryHint: .isDirectory)
+        }
+        let archive = try ZipFile(file, of: "package of a map")
+        let folder = FileManager.default.temporaryDirectory.appending(
+            path: "cairn-package-\(UUID().uuidString)", directoryHint: .isDirectory)
+        content.unpacked = folder
+        try archive.unpack(into: folder)
+        // An archive may have everything in one folder.
+        let names = archive.members.keys.filter { !$0.hasSuffix("/") }
+        if !names.contains("map.json"),
+            let inner = archive.members["map.json"]?.name
+                ?? archive.members.values.map(\.name).filter({
+                    $0.lowercased().hasSuffix("/map.json")
+                })
+                .min(by: { $0.count < $1.count })
+        {
+            return folder.appending(
+                path: String(inner.dropLast("map.json".count)), directoryHint: .isDirectory)
+        }
+        return folder
+    }
+
+    private static func read(
+        _ folder: URL, of file: URL, into content: inout Content
+    ) throws {
+        let name = file.path(percentEncoded: false)
+        let data: Data
+        do { data = try Data(contentsOf: folder.appending(path: "map.json")) } catch {
+            throw CairnError(
+                .invalidDocument, "'\(name)' is no package of a map: it has no map.json")
+        }
+        guard let document = JSON([UInt8](data)) else {
+            throw CairnError(
+                .invalidDocument, "'\(name)' is no package of a map: its map.json is no JSON")
+        }
+        let map = Map()
+        try map.read(document, from: folder, content.geodatabases)
+        content.maps = [map]
+        content.itemInfo = document.member("itemInfo").map { OfflineMapItemInfo($0) }
+        let locator = folder.appending(path: "locator.bin")
+        if FileManager.default.fileExists(atPath: locator.path(percentEncoded: false)) {
+            content.locator = LocatorTask(
+                file: LocatorFiles.opened(locator), url: locator)
+        }
+    }
+
+    /// Closes its files, and removes what was unpacked: its maps and its locator are not to be used
+    /// any more.
+    public func close() {
+        content.withLock { content in
+            content.geodatabases.close()
+            if let unpacked = content.unpacked { try? FileManager.default.removeItem(at: unpacked) }
+            content.unpacked = nil
+            (content.maps, content.locator) = ([], nil)
+        }
+    }
+}
+
+/// The geodatabases of a package, each opened once.
+final class PackagedGeodatabases: Sendable {
+    private let byPath = Guarded<[String: Geodatabase]>([:])
+
+    func geodatabase(_ url: URL) -> Geodatabase {
+        let path = url.path(percentEncoded: false)
+        return byPath.withLock { byPath in
+            if let known = byPath[path] { return known }
+            let made = Geodatabase(fileURL: URL(filePath: path))
+            byPath[path] = made
+            return made
+        }
+    }
+
+    func close() {
+        for geodatabase in byPath.current.values { geodatabase.close() }
+    }
+}
+
+/// What opens locator files: a class of `CairnLocator`, found by its name.
+package protocol LocatorFileOpener {
+    /// A locator file; it is read when it is loaded.
+    static func open(_ url: URL) -> any LocatorFile
+}
+
+/// Locator files of packages.
+enum LocatorFiles {
+    static func opened(_ url: URL) -> any LocatorFile {
+        let opener =
+            NSClassFromString("CairnLocator.PackagedLocators") as? any LocatorFileOpener.Type
+        return opener?.open(url) ?? MissingLocator(url: url)
+    }
+
+    /// In an app that does not link `CairnLocator`.
+    private struct MissingLocator: LocatorFile {
+        let url: URL
+
+        private var refusal: CairnError {
+            CairnError(
+                .unsupported,
+                "'\(url.path(percentEncoded: false))' cannot be opened: the app does not link "
+                    + "CairnLocator")
+        }
+
+        func load() async throws -> LocatorInfo { throw refusal }
+        func geocode(
+            _ search: [(name: String, value: String)], _ values: GeocodeParameters.Values
+        ) async throws -> [GeocodeResult] { throw refusal }
+        func suggest(
+            _ text: String, _ values: SuggestParameters.Values
+        ) async throws -> [SuggestResult] { throw refusal }
+        func reverse(
+            _ location: Point, _ values: ReverseGeocodeParameters.Values
+        ) async throws -> [GeocodeResult] { throw refusal }
     }
 }
 
