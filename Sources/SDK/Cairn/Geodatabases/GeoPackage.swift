@@ -177,7 +177,7 @@ final class GeoPackage: Sendable {
             }
             var shape = values.returnsGeometry ? geometry : nil
             if let target, let given = shape, given.spatialReference != nil {
-                shape = try GeometryEngine.project(given, into: target)
+                shape = try GeometryEngine.projected(given, into: target)
             }
             found.append(Row(geometry: shape, attributes: Self.attributes(row, table)))
             return values.maxFeatures > 0 && found.count >= values.maxFeatures
@@ -413,7 +413,7 @@ final class GeoPackage: Sendable {
         guard let own = table.spatialReference, geometry.spatialReference != nil else {
             return geometry
         }
-        return try GeometryEngine.project(geometry, into: own)
+        return try GeometryEngine.projected(geometry, into: own)
     }
 
     private func geometry(_ geometry: Geometry?, of table: Table) throws -> SQLiteValue {
@@ -517,7 +517,7 @@ private struct SpatialTest {
         }
         let own =
             if let reference = table.spatialReference, geometry.spatialReference != nil {
-                try GeometryEngine.project(geometry, into: reference)
+                try GeometryEngine.projected(geometry, into: reference)
             } else { geometry }
         asked = (own as? Envelope)?.polygon ?? own
         extent = own.extent
