@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
+import Foundation
 import PackageDescription
 
 // The table below is the architecture: tiers from the C libraries (0) up to the executables (6) and
@@ -40,18 +41,24 @@ let hotModule: [SwiftSetting] =
 // process these are the same pages in all of them.
 let sharedText = LinkerSetting.unsafeFlags(["-Xlinker", "-z", "-Xlinker", "max-page-size=65536"])
 
+// The engine of locator files needs the headers of other packages (`deploy/packages build`). An app
+// on a machine that lacks one has the SDK without it, and needs libcurl's alone.
+let hasLocatorHeaders = ["gdal/gdal.h", "openssl/sha.h", "proj.h", "unicode/ucol.h", "zlib.h"]
+    .allSatisfy { FileManager.default.fileExists(atPath: "/usr/include/" + $0) }
+
 // The SDK without `nonisolated(nonsending)` by default: an app that implements one of its protocols
 // in a class of the main actor would take that over from the requirement and not compile, and the
 // work of a call would be done by the actor that calls, in an app mostly the main one.
-let sdkSettings: [SwiftSetting] = [
-    .swiftLanguageMode(.v6),
-    .strictMemorySafety(),
-    .treatAllWarnings(as: .error),
-    .enableUpcomingFeature("ExistentialAny"),
-    .enableUpcomingFeature("InternalImportsByDefault"),
-    .enableUpcomingFeature("MemberImportVisibility"),
-    .unsafeFlags(["-Xfrontend", "-disable-preallocated-instantiation-caches"]),
-]
+let sdkSettings: [SwiftSetting] =
+    [
+        .swiftLanguageMode(.v6),
+        .strictMemorySafety(),
+        .treatAllWarnings(as: .error),
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+        .unsafeFlags(["-Xfrontend", "-disable-preallocated-instantiation-caches"]),
+    ] + (hasLocatorHeaders ? [.define("CAIRN_LOCATOR_FILES")] : [])
 
 func library(
     _ name: String, _ dependencies: [Target.Dependency] = [], data: [String] = [],
@@ -332,9 +339,11 @@ let tier6: [Target] = [
 
 // For apps: nothing in them needs a library but libcurl, and no process needs them.
 let tier7: [Target] = [
-    library("Cairn", ["CurlStreams", "Platform"], isSDK: true),
+    library(
+        "Cairn",
+        ["CurlStreams", "Platform"]
+            + (hasLocatorHeaders ? ["CairnModel", "Geometry", "Locator"] : []), isSDK: true),
     library("CairnAGS", ["Cairn"], isSDK: true),
-    library("CairnLocator", ["Cairn", "CairnModel", "Geometry", "Locator"], isSDK: true),
     library("CairnTesting", ["Cairn"], isSDK: true),
 ]
 
@@ -362,7 +371,7 @@ let testTargets: [Target] = [
     tests("TidyTests", ["TestKit"]),
     tests(
         "SDKTests",
-        ["Cairn", "CairnAGS", "CairnLocator", "CairnTesting", "Locator", "SQLite"]),
+        ["Cairn", "CairnAGS", "CairnTesting", "Locator", "SQLite"]),
     tests("CairnModelTests", ["CairnModel", "Codecs", "TestKit"]),
     tests("PlatformTests", ["Codecs", "Platform", "TestKit"]),
     tests("ZeroMQTests", ["ZeroMQ"]),
@@ -535,7 +544,7 @@ let testTargets: [Target] = [
     tests(
         "IntegrationTests",
         [
-            "Cairn", "CairnLocator",
+            "Cairn",
             "Codecs",
             "Bus", "Cairo", "CairnClient", "CairnIdentify", "CairnModel", "Gateway", "Geometry",
             "Locator", "Platform", "Secrets", "Site", "TestKit",
@@ -553,7 +562,7 @@ let exampleTargets: [Target] =
     + ["follow-a-job", "geocode-a-table", "identify-on-a-map", "terminal-map", "work-offline"].map {
         name in
         .executableTarget(
-            name: name, dependencies: ["Cairn"] + (name == "work-offline" ? ["CairnLocator"] : []),
+            name: name, dependencies: ["Cairn"],
             path: "Examples/sdk/Sources/\(name)", swiftSettings: settings)
     }
 
@@ -630,7 +639,7 @@ if let only = Context.environment["CAIRN_ONLY"] {
 }
 
 // What other packages may depend on.
-let products: [Product] = ["CairnIdentify", "Cairn", "CairnAGS", "CairnLocator", "CairnTesting"]
+let products: [Product] = ["CairnIdentify", "Cairn", "CairnAGS", "CairnTesting"]
     .filter { name in targets.contains { $0.name == name } }
     .map { .library(name: $0, targets: [$0]) }
 

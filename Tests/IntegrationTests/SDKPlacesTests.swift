@@ -2,7 +2,6 @@
 // Part of Cairn.
 
 import Cairn
-import CairnLocator
 import Foundation
 import TestKit
 import Testing

@@ -2,7 +2,6 @@
 // Part of Cairn.
 
 import Cairn
-import CairnLocator
 import CairnTesting
 import Foundation
 import Locator

@@ -2,7 +2,6 @@
 // Part of Cairn.
 
 import Cairn
-import CairnLocator
 import Foundation
 
 /// A map's document kept in a file, and places found without a server:

@@ -272,7 +272,7 @@ public final class LocatorTask: LoadableBase, @unchecked Sendable {
         file = nil
     }
 
-    package init(file: any LocatorFile, url: URL) {
+    init(file: any LocatorFile, url: URL) {
         self.url = url
         self.file = file
     }
@@ -466,7 +466,7 @@ public final class LocatorTask: LoadableBase, @unchecked Sendable {
 }
 
 /// A locator file, asked without a service.
-package protocol LocatorFile: Sendable {
+protocol LocatorFile: Sendable {
     func load() async throws -> LocatorInfo
     func geocode(
         _ search: [(name: String, value: String)], _ values: GeocodeParameters.Values

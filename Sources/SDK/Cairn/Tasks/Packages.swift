@@ -104,9 +104,6 @@ public final class MobileMapPackage: LoadableBase, @unchecked Sendable {
     /// Its maps; empty before it is loaded.
     public var maps: [Map] { content.current.maps }
     /// Its locator; nil where it has none, and before it is loaded.
-    ///
-    /// The file is opened by `CairnLocator`: in an app that does not link it, loading the task
-    /// throws ``CairnError`` (`unsupported`).
     public var locatorTask: LocatorTask? { content.current.locator }
     /// What it says of itself; nil where it says nothing, and before it is loaded.
     public var itemInfo: OfflineMapItemInfo? { content.current.itemInfo }
@@ -173,8 +170,7 @@ public final class MobileMapPackage: LoadableBase, @unchecked Sendable {
         content.itemInfo = document.member("itemInfo").map { OfflineMapItemInfo($0) }
         let locator = folder.appending(path: "locator.bin")
         if FileManager.default.fileExists(atPath: locator.path(percentEncoded: false)) {
-            content.locator = LocatorTask(
-                file: LocatorFiles.opened(locator), url: locator)
+            content.locator = LocatorTask(locatorFileURL: locator)
         }
     }
 
@@ -206,44 +202,6 @@ final class PackagedGeodatabases: Sendable {
 
     func close() {
         for geodatabase in byPath.current.values { geodatabase.close() }
-    }
-}
-
-/// What opens locator files: a class of `CairnLocator`, found by its name.
-package protocol LocatorFileOpener {
-    /// A locator file; it is read when it is loaded.
-    static func open(_ url: URL) -> any LocatorFile
-}
-
-/// Locator files of packages.
-enum LocatorFiles {
-    static func opened(_ url: URL) -> any LocatorFile {
-        let opener =
-            NSClassFromString("CairnLocator.PackagedLocators") as? any LocatorFileOpener.Type
-        return opener?.open(url) ?? MissingLocator(url: url)
-    }
-
-    /// In an app that does not link `CairnLocator`.
-    private struct MissingLocator: LocatorFile {
-        let url: URL
-
-        private var refusal: CairnError {
-            CairnError(
-                .unsupported,
-                "'\(url.path(percentEncoded: false))' cannot be opened: the app does not link "
-                    + "CairnLocator")
-        }
-
-        func load() async throws -> LocatorInfo { throw refusal }
-        func geocode(
-            _ search: [(name: String, value: String)], _ values: GeocodeParameters.Values
-        ) async throws -> [GeocodeResult] { throw refusal }
-        func suggest(
-            _ text: String, _ values: SuggestParameters.Values
-        ) async throws -> [SuggestResult] { throw refusal }
-        func reverse(
-            _ location: Point, _ values: ReverseGeocodeParameters.Values
-        ) async throws -> [GeocodeResult] { throw refusal }
     }
 }
 
