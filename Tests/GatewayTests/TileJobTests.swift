@@ -102,6 +102,11 @@ extension JSONTree {
             ["quality": "85"]
         ),
         ("levels=3&tileFormat=jpg&optimizeTilesForSize=true", .pictures, ["quality": "75"]),
+        // What a client of Esri's sends for the standard format, which is PNG.
+        (
+            "levels=3&optimizeTilesForSize=True&compressionQuality=75", .pictures,
+            ["format": "tpkx"]
+        ),
         ("levels=3&format=pmtiles&tileSize=512", .vectors, ["format": "pmtiles"]),
         ("levels=3&storageFormatType=tpkx&tileSize=256", .pictures, ["format": "tpkx"]),
         // Rounded as clients round, and a range from the smaller scale to the greater.
@@ -221,7 +226,6 @@ extension JSONTree {
         ("levels=1&tileFormat=gif", .pictures, "'tileFormat'"),
         ("levels=1&tileSize=512", .pictures, "'tileSize' is '512': expected 256"),
         ("levels=1&compressionQuality=101", .pictures, "'compressionQuality'"),
-        ("levels=1&optimizeTilesForSize=true", .pictures, "'optimizeTilesForSize'"),
         ("levels=1&tilePackage=maybe", .pictures, "'tilePackage'"),
         ("levels=1&createItem=true", .vectors, "'createItem' is 'true'"),
         ("levels=1&createItem=on", .vectors, "'createItem' is 'on'"),

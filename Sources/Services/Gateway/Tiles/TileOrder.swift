@@ -101,11 +101,8 @@ struct TileOrder {
                 "0 to 100")
         }
         guard try parameters.flag(Known.optimizeTilesForSize) else { return nil }
-        guard face == .vectors || tileFormat == "jpg" else {
-            throw Parameters.unexpected(
-                Known.optimizeTilesForSize.name, parameters[Known.optimizeTilesForSize] ?? "",
-                "false, or tileFormat=jpg: PNG is compressed without loss")
-        }
+        // Clients ask for it whatever the format; PNG is compressed without loss in any case.
+        guard face == .vectors || tileFormat == "jpg" else { return nil }
         return "\(min(max(Int(quality), 1), ExportRequest.standardQuality))"
     }
 
