@@ -99,6 +99,53 @@ import Testing
         #expect(reason.contains("points"))
     }
 
+    @Test func `tables of a past map have the features of then, and are not edited`() async throws {
+        guard Programs.areBuilt() else { return }
+        let (site, origin) = try await running()
+        defer { site.remove() }
+        let url = origin.appending(path: "rest/services/Small/FeatureServer/0")
+        let map = Map(spatialReference: .wgs84)
+        map.addOperationalLayer(
+            GroupLayer(childLayers: [
+                FeatureLayer(featureTable: ServiceFeatureTable(url: url))
+            ]))
+        let hidden = try await change(site, "map visibility Small points off")
+        let table = ServiceFeatureTable(url: url)
+        let features = try await table.queryFeatures(using: QueryParameters()).features()
+        let feature = try #require(features.first)
+        try await table.delete(feature)
+        #expect(try await table.applyEdits().allSatisfy { $0.error == nil })
+        #expect(try await table.queryFeatureCount(using: QueryParameters()) == features.count - 1)
+
+        let group = try #require(
+            try await map.at(sequence: hidden).operationalLayers.first as? GroupLayer)
+        let layer = try #require(group.layers.first as? FeatureLayer)
+        let past = try #require(layer.featureTable as? ServiceFeatureTable)
+        #expect(try await past.queryFeatureCount(using: QueryParameters()) == features.count)
+        #expect(
+            try await past.queryFeatures(using: QueryParameters()).features().count
+                == features.count)
+        try await past.delete(feature)
+        await #expect(throws: CairnError.self) { try await past.applyEdits() }
+    }
+
+    @Test func `sublayers are loaded for their fields, side by side`() async throws {
+        guard Programs.areBuilt() else { return }
+        let (site, origin) = try await running()
+        defer { site.remove() }
+        let layer = ArcGISMapImageLayer(
+            url: origin.appending(path: "rest/services/Small/MapServer"))
+        try await layer.load()
+        let sublayers = layer.mapImageSublayers
+        #expect(sublayers.allSatisfy { $0.loadStatus == .notLoaded && $0.table == nil })
+        await sublayers.load()
+        #expect(sublayers.allSatisfy { $0.loadStatus == .loaded })
+        let counts = try await sublayers.asyncMap {
+            try await $0.table?.queryFeatureCount(using: QueryParameters())
+        }
+        #expect(counts == sublayers.map { $0.name == "points" ? 3 : 2 })
+    }
+
     @Test func `changes of a map and of an answer arrive as they happen, each once`() async throws {
         guard Programs.areBuilt() else { return }
         let (site, origin) = try await running()
@@ -153,6 +200,16 @@ import Testing
         let start = try #require(made.firstIndex(of: read[0].sequence))
         #expect(read.map(\.sequence) == Array(made[start..<start + 3]))
         #expect(read.allSatisfy { $0.serviceURL == service })
+    }
+}
+
+extension Sequence {
+    fileprivate func asyncMap<Result>(_ body: (Element) async throws -> Result) async rethrows
+        -> [Result]
+    {
+        var results: [Result] = []
+        for element in self { results.append(try await body(element)) }
+        return results
     }
 }
 

@@ -126,6 +126,7 @@ public final class ServiceFeatureTable: FeatureTable, @unchecked Sendable {
     private let described = Guarded(Description())
     private let pending = Guarded(Edits())
     private let kept = Guarded(Kept())
+    private let moment = Guarded<ServiceMoment?>(nil)
     private let settings = Guarded<(definition: String, credential: (any ArcGISCredential)?)>(
         (definition: "", credential: nil))
 
@@ -142,6 +143,20 @@ public final class ServiceFeatureTable: FeatureTable, @unchecked Sendable {
     public var credential: (any ArcGISCredential)? {
         get { settings.current.credential }
         set { settings.withLock { $0.credential = newValue } }
+    }
+
+    /// The past moment of which queries answer; nil for now.
+    var asOf: ServiceMoment? {
+        get { moment.current }
+        set { moment.current = newValue }
+    }
+
+    private func query(_ parameters: [(name: String, value: String)]) -> Question {
+        var question = Question(url.below("query"))
+        question.credential = credential
+        question.parameters = parameters
+        asOf?.add(to: &question)
+        return question
     }
 
     override func performLoad() async throws {
@@ -368,9 +383,7 @@ public final class ServiceFeatureTable: FeatureTable, @unchecked Sendable {
         var found: [ArcGISFeature] = []
         var offset = values.resultOffset
         while true {
-            var question = Question(url.below("query"))
-            question.credential = credential
-            question.parameters = values.selection(definition) + values.output
+            var question = query(values.selection(definition) + values.output)
             let left = values.maxFeatures > 0 ? values.maxFeatures - found.count : Int.max
             if left < Int.max { question.set("resultRecordCount", String(left)) }
             if offset > 0 { question.set("resultOffset", String(offset)) }
@@ -427,10 +440,8 @@ public final class ServiceFeatureTable: FeatureTable, @unchecked Sendable {
     /// How many features parameters find.
     public func queryFeatureCount(using parameters: QueryParameters) async throws -> Int {
         let values = parameters.values.current
-        var question = Question(url.below("query"))
-        question.credential = credential
-        question.parameters =
-            values.selection(definitionExpression) + [("returnCountOnly", "true")]
+        let question = query(
+            values.selection(definitionExpression) + [("returnCountOnly", "true")])
         let json = try await Requester.json(question)
         guard let count = json["count"]?.int else {
             throw TransportError(
@@ -443,10 +454,8 @@ public final class ServiceFeatureTable: FeatureTable, @unchecked Sendable {
     /// service gives none.
     public func queryExtent(using parameters: QueryParameters) async throws -> Envelope {
         let values = parameters.values.current
-        var question = Question(url.below("query"))
-        question.credential = credential
-        question.parameters =
-            values.selection(definitionExpression) + [("returnExtentOnly", "true")]
+        var question = query(
+            values.selection(definitionExpression) + [("returnExtentOnly", "true")])
         if let reference = values.outSpatialReference {
             question.set("outSR", reference.parameter)
         }
@@ -483,10 +492,7 @@ public final class ServiceFeatureTable: FeatureTable, @unchecked Sendable {
             throw CairnError(
                 .invalidArgument, "statisticDefinitions: expected one or more, found none")
         }
-        var question = Question(url.below("query"))
-        question.credential = credential
-        question.parameters =
-            values.query.selection(definitionExpression) + values.statistics
+        let question = query(values.query.selection(definitionExpression) + values.statistics)
         let json = try await Requester.json(question)
         guard let records = json.member("features") else {
             throw TransportError(
@@ -574,6 +580,10 @@ public final class ServiceFeatureTable: FeatureTable, @unchecked Sendable {
     public func applyEdits() async throws -> [FeatureEditResult] {
         let edits = pending.current
         guard hasLocalEdits else { return [] }
+        guard asOf == nil else {
+            throw CairnError(
+                .invalidState, "table '\(tableName)' shows a past moment: it cannot be edited")
+        }
         func list(_ features: [Feature], isNew: Bool) -> String? {
             guard !features.isEmpty else { return nil }
             return JSON.array(

@@ -5,11 +5,15 @@ public import Foundation
 internal import Platform
 
 /// A layer of a map image layer, or a group of them.
-public final class ArcGISSublayer: LayerContent {
+///
+/// Its number, name and range of scales are known with the map image layer; ``LoadableBase/load()``
+/// asks for the rest.
+public final class ArcGISSublayer: LoadableBase, LayerContent, @unchecked Sendable {
     private struct State: Sendable {
         var isVisible: Bool
         var showsInLegend = true
         var definition = ""
+        var table: ServiceFeatureTable?
     }
 
     /// Its number in the service.
@@ -37,6 +41,21 @@ public final class ArcGISSublayer: LayerContent {
         maxScale = json["maxScale"]?.number.flatMap { $0 > 0 ? $0 : nil }
         geometryType = json.text("geometryType").flatMap(ServiceFeatureTable.type)
         state = Guarded(State(isVisible: json["defaultVisibility"]?.flag ?? true))
+    }
+
+    /// Its features, to be queried; nil before it is loaded, and of a group or a raster.
+    public var table: ServiceFeatureTable? { state.current.table }
+
+    override func performLoad() async throws {
+        guard let layer = service.layer else {
+            throw CairnError(.invalidState, "sublayer '\(name)': its map image layer has gone")
+        }
+        let url = layer.url.below(String(id))
+        let json = try await ServiceDescriptions.shared.description(of: url, layer.credential)
+        guard json.member("fields")?.elements.isEmpty == false else { return }
+        let table = ServiceFeatureTable(url: url)
+        (table.credential, table.asOf) = (layer.credential, layer.asOf)
+        state.withLock { $0.table = table }
     }
 
     /// Whether it is drawn and identified; a hidden parent hides its children.
@@ -77,6 +96,9 @@ public final class ArcGISSublayer: LayerContent {
         Layer.isIn(scale, min: minScale, max: maxScale)
     }
 }
+
+/// A layer of a map image layer, by the name that it has where tiled layers have layers too.
+public typealias ArcGISMapImageSublayer = ArcGISSublayer
 
 /// A map service, drawn by the server.
 public final class ArcGISMapImageLayer: Layer, @unchecked Sendable {

@@ -254,6 +254,7 @@ public final class FeatureLayer: Layer, @unchecked Sendable {
                         .jsonText,
             ])
         request.credential = table.credential
+        table.asOf?.add(to: &request)
         let json: JSON
         do {
             json = try await Requester.json(request)
@@ -311,6 +312,7 @@ public final class FeatureLayer: Layer, @unchecked Sendable {
                         .jsonText,
             ])
         request.credential = table.credential
+        table.asOf?.add(to: &request)
         return LayerPicture(png: try await Requester.bytes(request).data, extent: area)
     }
 

@@ -109,14 +109,18 @@ public final class GeocodeParameters: Sendable {
     /// Kinds of places; empty for all.
     public var categories: [String] { values.current.categories }
     /// Adds a kind of places.
-    public func addCategory(_ category: String) {
-        values.withLock { $0.categories.append(category) }
+    public func addCategory(_ category: String) { addCategories([category]) }
+    /// Adds kinds of places.
+    public func addCategories(_ categories: [String]) {
+        values.withLock { $0.categories += categories }
     }
     /// Attributes of results; empty for none, `*` for all.
     public var resultAttributeNames: [String] { values.current.resultAttributeNames }
     /// Adds an attribute of results.
-    public func addResultAttributeName(_ name: String) {
-        values.withLock { $0.resultAttributeNames.append(name) }
+    public func addResultAttributeName(_ name: String) { addResultAttributeNames([name]) }
+    /// Adds attributes of results.
+    public func addResultAttributeNames(_ names: [String]) {
+        values.withLock { $0.resultAttributeNames += names }
     }
 }
 
@@ -158,8 +162,10 @@ public final class SuggestParameters: Sendable {
     /// Kinds of places; empty for all.
     public var categories: [String] { values.current.categories }
     /// Adds a kind of places.
-    public func addCategory(_ category: String) {
-        values.withLock { $0.categories.append(category) }
+    public func addCategory(_ category: String) { addCategories([category]) }
+    /// Adds kinds of places.
+    public func addCategories(_ categories: [String]) {
+        values.withLock { $0.categories += categories }
     }
 }
 
@@ -206,8 +212,10 @@ public final class ReverseGeocodeParameters: Sendable {
     /// Attributes of results beside those of every address; `*` for all.
     public var resultAttributeNames: [String] { values.current.resultAttributeNames }
     /// Adds an attribute of results.
-    public func addResultAttributeName(_ name: String) {
-        values.withLock { $0.resultAttributeNames.append(name) }
+    public func addResultAttributeName(_ name: String) { addResultAttributeNames([name]) }
+    /// Adds attributes of results.
+    public func addResultAttributeNames(_ names: [String]) {
+        values.withLock { $0.resultAttributeNames += names }
     }
 }
 
