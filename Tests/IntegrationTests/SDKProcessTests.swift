@@ -124,7 +124,7 @@ import Testing
             parameters: wanted, vectorTileCacheURL: packed, itemResourceCacheURL: resources)
         job.start()
         let output = try await job.output
-        try await output.vectorTileCache.load()
+        try await output.vectorTileCache?.load()
         #expect(output.itemResourceCache != nil)
         try await Self.verify(packed, is: "vtpk", levels: "0 to 5", running.site)
     }

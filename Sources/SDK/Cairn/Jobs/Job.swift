@@ -295,7 +295,7 @@ public class Job: @unchecked Sendable {
         guard isCurrent(number), !Task.isCancelled else { return nil }
         take(answer)
         switch answer.state {
-        case .working: return nil
+        case .working, .unknown: return nil
         case .succeeded:
             let final = try await work.finish(self.ticket.current, answer) { [weak self] text in
                 self?.say(text, .info)

@@ -11,8 +11,15 @@ struct JobAnswer: Sendable {
         case succeeded
         case cancelled
         case failed(String)
+        /// By a word that is not known here.
+        case unknown(String)
 
-        var isEnded: Bool { if case .working = self { false } else { true } }
+        var isEnded: Bool {
+            switch self {
+            case .working, .unknown: false
+            default: true
+            }
+        }
     }
 
     var state: State
@@ -23,6 +30,27 @@ struct JobAnswer: Sendable {
     var eventID: String?
     /// The whole answer.
     var json: JSON
+}
+
+/// How long a server may name a status that is not known: as long as it may be away.
+struct UnknownStatusPatience {
+    private var since: ContinuousClock.Instant?
+
+    /// Throws ``CairnError`` (`jobFailed`) once that is over.
+    mutating func note(_ answer: JobAnswer, _ ticket: JobTicket) throws {
+        guard case .unknown(let word) = answer.state else {
+            since = nil
+            return
+        }
+        let first = since ?? .now
+        since = first
+        guard ContinuousClock.now - first >= CairnEnvironment.settings.current.jobNetworkPatience
+        else { return }
+        throw CairnError(
+            .jobFailed,
+            "\(ticket.url.withoutQuery.absoluteString): the server says that the job's status is "
+                + "'\(word.prefix(80))', which is none that is known")
+    }
 }
 
 /// How a kind of job talks to its server.
@@ -143,12 +171,14 @@ struct GeoprocessingWork: JobWork {
         var rest = CairnEnvironment.settings.current.jobPolling.first
         let known = ticket.serverMessageCount
         var percent = ticket.percent
+        var patience = UnknownStatusPatience()
         // The first question of a job is asked at once.
         var isFirst = ticket.messages.isEmpty && ticket.percent == 0
         while true {
             if !isFirst { try await Task.sleep(for: rest) }
             isFirst = false
             let answer = try await poll(ticket)
+            try patience.note(answer, ticket)
             let hasNews =
                 answer.state.isEnded || answer.messages.count > known
                 || (answer.percent ?? 0) > percent
@@ -190,6 +220,8 @@ struct GeoprocessingWork: JobWork {
             answer.eventID = event.id
             count += answer.messages.count
             if answer.state.isEnded { return answer }
+            // What comes of it is asked for, with a bound.
+            if case .unknown = answer.state { return nil }
             deliver(answer)
         }
         // The stream broke off: what is left is asked for by the next.
@@ -213,7 +245,10 @@ struct GeoprocessingWork: JobWork {
             case "esriJobFailed": .failed(failure)
             case "esriJobTimedOut": .failed("the job took longer than it may: \(failure)")
             case "esriJobDeleted": .failed("the job was deleted on the server")
-            default: .working
+            case "esriJobNew", "esriJobSubmitted", "esriJobWaiting", "esriJobExecuting",
+                "esriJobCancelling", "esriJobDeleting":
+                .working
+            default: .unknown(word)
             }
         let percent =
             json["progress"]?["percentage"]?.number ?? json["progress"]?["percent"]?.number

@@ -132,20 +132,21 @@ public class TiledLayer: Layer, @unchecked Sendable {
 
 /// The tiles of a map service.
 public final class ArcGISTiledLayer: TiledLayer, @unchecked Sendable {
-    /// The URL, as `…/World/MapServer`; of a cache, its file.
-    public let url: URL
+    /// The URL, as `…/World/MapServer`; of a cache, its file; never nil here.
+    public var url: URL? { place }
+    let place: URL
     private let token = Guarded<(any ArcGISCredential)?>(nil)
     private let cache: TileCache?
 
     /// A layer of a service, or of a file of tiles (`.tpkx`); nothing is asked before it is loaded.
     public init(url: URL) {
-        self.url = url
+        place = url
         cache = url.isFileURL ? TileCache(fileURL: url) : nil
     }
 
     /// A layer of tiles in a file.
     public init(tileCache: TileCache) {
-        url = tileCache.fileURL
+        place = tileCache.fileURL
         cache = tileCache
     }
 
@@ -161,17 +162,18 @@ public final class ArcGISTiledLayer: TiledLayer, @unchecked Sendable {
             try await cache.load()
             json = try cache.opened().root
         } else {
-            json = try await ServiceDescriptions.shared.description(of: url, credential)
+            json = try await ServiceDescriptions.shared.description(of: place, credential)
         }
         guard let info = TileInfo(json.member("tileInfo")) else {
             throw CairnError(
                 .unsupported,
-                "\(url.withoutQuery.absoluteString) has no tiles: its description has no tileInfo")
+                "\(place.withoutQuery.absoluteString) has no tiles: its description has no tileInfo"
+            )
         }
         let extent = Geometry.make(json.member("fullExtent"), nil) as? Envelope
         let name = json.text("mapName") ?? json.text("name") ?? ""
         facts.withLock { facts in
-            facts.name = name.isEmpty || name == "Layers" ? url.above.lastPathComponent : name
+            facts.name = name.isEmpty || name == "Layers" ? place.above.lastPathComponent : name
             facts.fullExtent = extent
             facts.initialExtent =
                 Geometry.make(json.member("initialExtent"), nil) as? Envelope ?? extent
@@ -182,7 +184,7 @@ public final class ArcGISTiledLayer: TiledLayer, @unchecked Sendable {
 
     override func tile(level: Int, row: Int, column: Int) async throws -> Data? {
         if let cache { return try cache.opened().tile(level: level, row: row, column: column) }
-        var question = Question(url.below("tile/\(level)/\(row)/\(column)"))
+        var question = Question(place.below("tile/\(level)/\(row)/\(column)"))
         question.credential = credential
         do {
             return try await Requester.bytes(question).data
@@ -192,7 +194,7 @@ public final class ArcGISTiledLayer: TiledLayer, @unchecked Sendable {
     }
 
     override var webMapLayer: JSON? {
-        cache == nil ? .object(webMapMembers("ArcGISTiledMapServiceLayer", url)) : nil
+        cache == nil ? .object(webMapMembers("ArcGISTiledMapServiceLayer", place)) : nil
     }
 }
 

@@ -252,12 +252,23 @@ public struct LocatorInfo: Sendable {
     public let supportsSuggestions: Bool
     /// Whether it knows kinds of places.
     public let supportsPOI: Bool
+    /// Whether it finds addresses.
+    public let supportsAddresses: Bool
+    /// Whether it finds crossings of streets.
+    public let supportsIntersections: Bool
+    /// The release of its server, as `11.1`; empty where it does not say.
+    public let version: String
 
     package init(
         name: String, description: String, searchAttributes: [LocatorAttribute],
         resultAttributes: [LocatorAttribute], spatialReference: SpatialReference?,
-        supportsSuggestions: Bool, supportsPOI: Bool
+        supportsSuggestions: Bool, supportsPOI: Bool, supportsAddresses: Bool = true,
+        supportsIntersections: Bool = false, version: String = ""
     ) {
+        (self.supportsAddresses, self.supportsIntersections) = (
+            supportsAddresses, supportsIntersections
+        )
+        self.version = version
         (self.name, self.description) = (name, description)
         (self.searchAttributes, self.resultAttributes) = (searchAttributes, resultAttributes)
         self.spatialReference = spatialReference
@@ -268,20 +279,21 @@ public struct LocatorInfo: Sendable {
 /// Finds places for texts, and texts for places: by a geocode service, or by a locator file without
 /// any.
 public final class LocatorTask: LoadableBase, @unchecked Sendable {
-    /// The service, or the file.
-    public let url: URL
+    /// The service, or the file; never nil here.
+    public var url: URL? { place }
+    private let place: URL
     private let described = Guarded<(info: LocatorInfo, fields: [Field], single: String)?>(nil)
     private let token = Guarded<(any ArcGISCredential)?>(nil)
     private let file: (any LocatorFile)?
 
     /// A service, as `…/World/GeocodeServer`; nothing is asked before it is loaded.
     public init(url: URL) {
-        self.url = url
+        place = url
         file = nil
     }
 
     init(file: any LocatorFile, url: URL) {
-        self.url = url
+        place = url
         self.file = file
     }
 
@@ -300,11 +312,11 @@ public final class LocatorTask: LoadableBase, @unchecked Sendable {
             described.current = (info, [], "SingleLine")
             return
         }
-        let json = try await ServiceDescriptions.shared.description(of: url, credential)
+        let json = try await ServiceDescriptions.shared.description(of: place, credential)
         guard json.member("addressFields") != nil || json.member("singleLineAddressField") != nil
         else {
             throw CairnError(
-                .invalidDocument, "\(url.withoutQuery.absoluteString) is no geocode service")
+                .invalidDocument, "\(place.withoutQuery.absoluteString) is no geocode service")
         }
         func attributes(_ name: String) -> [LocatorAttribute] {
             (json[name]?.elements ?? []).compactMap { element in
@@ -316,18 +328,39 @@ public final class LocatorTask: LoadableBase, @unchecked Sendable {
             }
         }
         let capabilities = json.text("capabilities") ?? ""
+        let categories = json["categories"]?.elements ?? []
         let info = LocatorInfo(
-            name: url.above.lastPathComponent,
+            name: place.above.lastPathComponent,
             description: json.text("serviceDescription") ?? "",
             searchAttributes: attributes("addressFields"),
             resultAttributes: attributes("candidateFields"),
             spatialReference: SpatialReference(json.member("spatialReference")),
             supportsSuggestions: capabilities.contains("Suggest"),
-            supportsPOI: json.member("categories").map { !$0.elements.isEmpty } ?? false)
+            supportsPOI: Self.knows("POI", json, orElse: !categories.isEmpty),
+            supportsAddresses: Self.knows("Address", json, orElse: true),
+            supportsIntersections: Self.names(of: categories).contains("intersection"),
+            version: json["currentVersion"]?.number.map { $0.plainText }
+                ?? json.text("currentVersion") ?? "")
         described.current = (
             info, Field.list(json["candidateFields"]),
             json["singleLineAddressField"]?.text("name") ?? "SingleLine"
         )
+    }
+
+    /// The names of categories and of those in them, in small letters.
+    private static func names(of categories: [JSON]) -> [String] {
+        categories.flatMap { category in
+            [category.text("name")?.lowercased() ?? ""]
+                + names(of: category["categories"]?.elements ?? [])
+        }
+    }
+
+    /// Whether a category is named; where the service names neither of the two kinds of places by
+    /// Esri's names, something else decides.
+    private static func knows(_ name: String, _ json: JSON, orElse other: Bool) -> Bool {
+        let names = names(of: json["categories"]?.elements ?? [])
+        guard names.contains("address") || names.contains("poi") else { return other }
+        return names.contains(name.lowercased())
     }
 
     // MARK: Geocode
@@ -366,7 +399,7 @@ public final class LocatorTask: LoadableBase, @unchecked Sendable {
         var values = parameters?.values.current ?? GeocodeParameters.Values()
         if parameters == nil { values.resultAttributeNames = ["*"] }
         if let file { return try await file.geocode(search, values) }
-        var question = Question(url.below("findAddressCandidates"))
+        var question = Question(place.below("findAddressCandidates"))
         question.credential = credential
         question.parameters = search
         question.set("outFields", values.resultAttributeNames.joined(separator: ",").orNil)
@@ -382,7 +415,7 @@ public final class LocatorTask: LoadableBase, @unchecked Sendable {
         guard let list = json.member("candidates") else {
             throw TransportError(
                 .invalidAnswer,
-                "\(url.withoutQuery.absoluteString)/findAddressCandidates: expected candidates")
+                "\(place.withoutQuery.absoluteString)/findAddressCandidates: expected candidates")
         }
         let reader = AttributeReader(described.current?.fields ?? [])
         let reference = SpatialReference(json.member("spatialReference"))
@@ -419,7 +452,7 @@ public final class LocatorTask: LoadableBase, @unchecked Sendable {
         try await load()
         let values = parameters?.values.current ?? SuggestParameters.Values()
         if let file { return try await file.suggest(searchText, values) }
-        var question = Question(url.below("suggest"), ["text": searchText])
+        var question = Question(place.below("suggest"), ["text": searchText])
         question.credential = credential
         question.set("maxSuggestions", values.maxResults > 0 ? String(values.maxResults) : nil)
         question.set("countryCode", values.countryCode.orNil)
@@ -445,7 +478,7 @@ public final class LocatorTask: LoadableBase, @unchecked Sendable {
         let values = parameters?.values.current ?? ReverseGeocodeParameters.Values()
         if let file { return try await file.reverse(location, values) }
         var question = Question(
-            url.below("reverseGeocode"),
+            place.below("reverseGeocode"),
             ["location": location.json.jsonText, "distance": values.maxDistance.plainText])
         question.credential = credential
         question.set("outSR", values.outputSpatialReference?.parameter)

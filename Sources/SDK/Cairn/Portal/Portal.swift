@@ -8,7 +8,8 @@ internal import Platform
 public final class Portal: LoadableBase, @unchecked Sendable {
     /// The portal's root, as `https://host/arcgis`.
     public let url: URL
-    private let described = Guarded<(name: String, user: String?)>((name: "", user: nil))
+    private let described = Guarded<(info: PortalInfo?, user: PortalUser?)>(
+        (info: nil, user: nil))
 
     /// How a portal is asked.
     public enum Connection: Sendable, Hashable {
@@ -38,9 +39,13 @@ public final class Portal: LoadableBase, @unchecked Sendable {
     }
 
     /// Its name; empty before it is loaded.
-    public var name: String { described.current.name }
+    public var name: String { info?.portalName ?? "" }
     /// The user that is signed in; nil for none.
-    public var username: String? { described.current.user }
+    public var username: String? { user?.username }
+    /// What it says of itself; nil before it is loaded.
+    public var info: PortalInfo? { described.current.info }
+    /// The user that is signed in; nil for none, and before it is loaded.
+    public var user: PortalUser? { described.current.user }
 
     var rest: URL {
         url.path(percentEncoded: true).hasSuffix("/sharing/rest") ? url : url.below("sharing/rest")
@@ -54,9 +59,7 @@ public final class Portal: LoadableBase, @unchecked Sendable {
             throw CairnError(
                 .invalidDocument, "\(url.withoutQuery.absoluteString) is no portal")
         }
-        described.current = (
-            json.text("portalName") ?? json.text("name") ?? "", json["user"]?.text("username")
-        )
+        described.current = (PortalInfo(json), json.member("user").flatMap { PortalUser($0) })
     }
 
     private func signIn(for place: URL) async throws {
@@ -73,19 +76,133 @@ public final class Portal: LoadableBase, @unchecked Sendable {
     public func findItems(
         query: String, limit: Int = 10, startIndex: Int = 1, sortField: String? = nil
     ) async throws -> PortalQueryResultSet {
+        try await findItems(
+            queryParameters: PortalQueryParameters(
+                query: query, limit: limit, startIndex: startIndex, sortField: sortField))
+    }
+
+    /// A page of the items that a query finds.
+    public func findItems(
+        queryParameters: PortalQueryParameters
+    ) async throws -> PortalQueryResultSet {
         let json = try await Requester.json(
             Question(
                 rest.below("search"),
                 [
-                    "q": query, "num": String(limit), "start": String(startIndex),
-                    "sortField": sortField,
+                    "q": queryParameters.query, "num": String(queryParameters.limit),
+                    "start": String(queryParameters.startIndex),
+                    "sortField": queryParameters.sortField,
+                    "sortOrder": queryParameters.sortField == nil
+                        ? nil : queryParameters.sortOrder == .descending ? "desc" : "asc",
                 ]))
+        let next = json["nextStart"]?.int ?? -1
+        var following = queryParameters
+        following.startIndex = next
         return PortalQueryResultSet(
             results: (json["results"]?.elements ?? []).compactMap { element in
                 element.text("id").map { PortalItem(portal: self, id: $0, json: element) }
             },
             totalResultsCount: json["total"]?.int ?? 0,
-            nextStart: json["nextStart"]?.int ?? -1)
+            nextStart: next, nextQueryParameters: next > 0 ? following : nil)
+    }
+}
+
+/// What a portal says of itself.
+public struct PortalInfo: Sendable {
+    /// The name of the portal.
+    public let portalName: String
+    /// The name of the organisation.
+    public let organizationName: String
+    /// The id of the organisation; empty for none.
+    public let organizationID: String
+    /// One sentence about the organisation.
+    public let organizationSummary: String
+    /// The language of its pages, as `de`; empty where it does not say.
+    public let culture: String
+    /// Whether anonymous requests are answered.
+    public let canAnonymousAccess: Bool
+
+    init(_ json: JSON) {
+        portalName = json.text("portalName") ?? json.text("name") ?? ""
+        organizationName = json.text("name") ?? ""
+        organizationID = json.text("id") ?? ""
+        organizationSummary = json.text("description") ?? ""
+        culture = json.text("culture") ?? ""
+        canAnonymousAccess = json["access"]?.text != "private"
+    }
+}
+
+/// A user of a portal.
+public struct PortalUser: Sendable, Hashable {
+    /// The name that one signs in with.
+    public let username: String
+    /// The whole name; empty where it is not to be had.
+    public let fullName: String
+    /// The address of mail; empty where it is not to be had.
+    public let email: String
+    /// The portal's word for what the user may do, as `org_admin`; empty for none.
+    public let roleName: String
+
+    init?(_ json: JSON) {
+        guard let name = json.text("username") else { return nil }
+        username = name
+        fullName = json.text("fullName") ?? ""
+        email = json.text("email") ?? ""
+        roleName = json.text("role") ?? ""
+    }
+}
+
+/// What items a portal is asked for, and which page of them.
+public struct PortalQueryParameters: Sendable, Hashable {
+    /// The directions of an order.
+    public enum SortOrder: Sendable, Hashable { case ascending, descending }
+
+    /// The query, as `type:"Web Map" owner:ben`.
+    public var query: String
+    /// Most items of a page.
+    public var limit: Int
+    /// Where the page begins, counted from 1.
+    public var startIndex: Int
+    /// The field that orders, as `title`; nil for what the portal thinks best.
+    public var sortField: String?
+    /// The direction of the order.
+    public var sortOrder: SortOrder
+
+    /// A query.
+    public init(
+        query: String, limit: Int = 10, startIndex: Int = 1, sortField: String? = nil,
+        sortOrder: SortOrder = .ascending
+    ) {
+        (self.query, self.limit, self.startIndex) = (query, limit, startIndex)
+        (self.sortField, self.sortOrder) = (sortField, sortOrder)
+    }
+
+    /// Items of certain kinds, and with certain words.
+    public static func items(
+        ofKinds kinds: [PortalItem.Kind] = [], owner: String = "", search: String = "",
+        limit: Int = 10
+    ) -> PortalQueryParameters {
+        let types = kinds.filter { $0 != .unknown }.map { quoted("type", $0.rawValue) }
+        var parts: [String] = []
+        if !types.isEmpty { parts.append("(\(types.joined(separator: " OR ")))") }
+        if !owner.isEmpty { parts.append(quoted("owner", owner)) }
+        if !search.isEmpty { parts.append(parts.isEmpty ? search : "(\(search))") }
+        return PortalQueryParameters(query: parts.joined(separator: " AND "), limit: limit)
+    }
+
+    /// Items of certain kinds, and with certain words.
+    public static func items(
+        ofKinds kinds: [PortalItem.Kind], searchText: String
+    ) -> PortalQueryParameters { items(ofKinds: kinds, search: searchText) }
+
+    /// The item of an id.
+    public static func item(withID id: PortalItem.ID) -> PortalQueryParameters {
+        PortalQueryParameters(query: quoted("id", id.description))
+    }
+
+    private static func quoted(_ name: String, _ value: String) -> String {
+        let text = value.replacingOccurrences(of: "\"", with: "")
+        return "\(name):\"\(text)\""
     }
 }
 
@@ -97,6 +214,8 @@ public struct PortalQueryResultSet: Sendable {
     public let totalResultsCount: Int
     /// Where the next page begins; -1 at the end.
     public let nextStart: Int
+    /// The question for the next page; nil at the end.
+    public let nextQueryParameters: PortalQueryParameters?
 }
 
 /// An item of a portal: a web map, a service, a locator.

@@ -100,6 +100,7 @@ public final class RouteParameters: BarrierParameters {
         var travelMode: TravelMode?
         var startDate: Date?
         var directionsLanguage = ""
+        var directionsDistanceUnits: UnitSystem?
         var accumulateAttributeNames: [String] = []
         var barriers = Barriers()
     }
@@ -169,6 +170,13 @@ public final class RouteParameters: BarrierParameters {
         get { values.current.directionsLanguage }
         set { values.withLock { $0.directionsLanguage = newValue } }
     }
+    /// The units of distances in the texts of directions; nil for metres.
+    ///
+    /// Lengths are measurements, whatever the units of the texts.
+    public var directionsDistanceUnits: UnitSystem? {
+        get { values.current.directionsDistanceUnits }
+        set { values.withLock { $0.directionsDistanceUnits = newValue } }
+    }
     /// The stops.
     public var stops: [Stop] { values.current.stops }
     /// Sets the stops, in order.
@@ -189,6 +197,22 @@ public final class RouteParameters: BarrierParameters {
     }
 }
 
+/// Systems of units of length.
+public enum UnitSystem: Sendable, Hashable {
+    /// Miles.
+    case imperial
+    /// Kilometres.
+    case metric
+
+    /// The unit that services are asked for, and read in.
+    var length: (parameter: String, unit: UnitLength) {
+        switch self {
+        case .imperial: ("esriNAUMiles", .miles)
+        case .metric: ("esriNAUKilometers", .kilometers)
+        }
+    }
+}
+
 /// One step of a route's directions.
 public struct DirectionManeuver: Sendable {
     /// What is to be done.
@@ -201,6 +225,8 @@ public struct DirectionManeuver: Sendable {
     public let geometry: Geometry?
     /// Its kind.
     public let maneuverKind: Kind
+    /// Its kind, by the name that Esri's other SDKs have for it.
+    public var maneuverType: Kind { maneuverKind }
 
     /// The kinds of maneuvers, by the service's names without `esriDMT`.
     public enum Kind: String, Sendable, CaseIterable {
@@ -217,10 +243,11 @@ public struct DirectionManeuver: Sendable {
         case stairs = "Stairs", doorPassage = "DoorPassage"
     }
 
-    init(_ step: JSON, _ reference: SpatialReference) {
+    init(_ step: JSON, _ reference: SpatialReference, _ unit: UnitLength = .meters) {
         let attributes = step["attributes"]
         text = attributes?.text("text") ?? ""
-        length = Measurement(value: attributes?["length"]?.number ?? 0, unit: .meters)
+        length = Measurement(value: attributes?["length"]?.number ?? 0, unit: unit)
+            .converted(to: .meters)
         duration = (attributes?["time"]?.number ?? 0) * 60
         let type = attributes?.text("maneuverType") ?? ""
         maneuverKind = Kind(rawValue: String(type.dropFirst("esriDMT".count))) ?? .unknown
@@ -274,6 +301,9 @@ public struct Route: Sendable {
     public let totalLength: Measurement<UnitLength>
     /// Seconds, those spent at stops included.
     public let totalTime: TimeInterval
+    /// Seconds on the way, without those at stops; ``totalTime`` where the service does not part
+    /// them.
+    public let travelTime: TimeInterval
     /// The line, by the older of its two names.
     public var routeGeometry: Polyline? { geometry }
     /// The stops in the order of the route; empty where they were not asked for.
@@ -283,7 +313,8 @@ public struct Route: Sendable {
 
     /// A route by its line's attributes and its directions, either of which may be missing.
     init(
-        _ line: JSON?, directions: JSON?, stops: [Stop], _ reference: SpatialReference
+        _ line: JSON?, directions: JSON?, stops: [Stop], _ reference: SpatialReference,
+        _ unit: UnitLength = .meters
     ) {
         let values = line?["attributes"]
         func number(_ units: [(name: String, factor: Double)]) -> Double? {
@@ -302,11 +333,14 @@ public struct Route: Sendable {
         name = values?.text("Name") ?? directions?.text("routeName") ?? ""
         geometry = Geometry.make(line?.member("geometry"), reference) as? Polyline
         directionManeuvers = (directions?["features"]?.elements ?? []).map {
-            DirectionManeuver($0, reference)
+            DirectionManeuver($0, reference, unit)
         }
         totalLength = Measurement(
-            value: length ?? summary?["totalLength"]?.number ?? 0, unit: .meters)
+            value: length
+                ?? Measurement(value: summary?["totalLength"]?.number ?? 0, unit: unit)
+                .converted(to: .meters).value, unit: .meters)
         totalTime = seconds ?? (summary?["totalTime"]?.number ?? 0) * 60
+        travelTime = summary?["totalDriveTime"]?.number.map { $0 * 60 } ?? totalTime
         self.stops = stops
         attributes = AttributeReader([]).attributes(values)
     }
@@ -372,7 +406,8 @@ public final class RouteTask: NetworkTask, @unchecked Sendable {
                 "startTime": values.startDate.map { String($0.millisecondsSince1970) },
                 "directionsLanguage": values.directionsLanguage.orNil,
                 // What the values of directions are read as.
-                "directionsLengthUnits": "esriNAUMeters",
+                "directionsLengthUnits": values.directionsDistanceUnits?.length.parameter
+                    ?? "esriNAUMeters",
                 "accumulateAttributeNames":
                     values.accumulateAttributeNames.joined(separator: ",").orNil,
             ])
@@ -380,10 +415,13 @@ public final class RouteTask: NetworkTask, @unchecked Sendable {
         question.credential = credential
         return Self.result(
             try await NetworkDescription.solution(question, ["routes", "directions", "stops"]),
-            values.outputSpatialReference ?? reference)
+            values.outputSpatialReference ?? reference,
+            values.directionsDistanceUnits?.length.unit ?? .meters)
     }
 
-    private static func result(_ json: JSON, _ reference: SpatialReference) -> RouteResult {
+    private static func result(
+        _ json: JSON, _ reference: SpatialReference, _ unit: UnitLength
+    ) -> RouteResult {
         let lines = json["routes"]?["features"]?.elements ?? []
         let own = SpatialReference(json["routes"]?.member("spatialReference")) ?? reference
         let directions = json["directions"]?.elements ?? []
@@ -399,7 +437,8 @@ public final class RouteTask: NetworkTask, @unchecked Sendable {
         let routes = (0..<count).map { index in
             Route(
                 index < lines.count ? lines[index] : nil,
-                directions: index < directions.count ? directions[index] : nil, stops: stops, own)
+                directions: index < directions.count ? directions[index] : nil, stops: stops, own,
+                unit)
         }
         return RouteResult(
             routes: routes,

@@ -174,6 +174,9 @@ public final class ExportTileCacheJob: Job, JobProtocol, @unchecked Sendable {
         to files: KeyValuePairs<String, URL>
     ) { self.init(kind: Self.kind, url: url, parameters, to: files, work: Self.work) }
 
+    /// Where the tiles go.
+    public var downloadFileURL: URL { URL(filePath: ticket.current.details.text("tiles") ?? "") }
+
     /// The package.
     public var output: TileCache {
         get async throws {
@@ -248,7 +251,7 @@ public final class ExportVectorTilesParameters: Sendable {
 /// What an export of vector tiles made.
 public struct ExportVectorTilesResult: Sendable {
     /// The tiles.
-    public let vectorTileCache: VectorTileCache
+    public let vectorTileCache: VectorTileCache?
     /// Glyphs and sprites; nil where they were not asked for.
     public let itemResourceCache: ItemResourceCache?
 }

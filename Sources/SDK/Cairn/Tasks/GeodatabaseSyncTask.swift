@@ -136,6 +136,8 @@ public final class SyncGeodatabaseParameters: Sendable {
 public struct SyncLayerResult: Sendable {
     /// The number of the layer.
     public let layerID: Int
+    /// Its name; empty where the service names none.
+    public let tableName: String
     /// The edits, with their errors.
     public let editResults: [FeatureEditResult]
 }
@@ -297,9 +299,12 @@ struct ReplicaWork: JobWork {
                     json["error"]?.text("description") ?? json["error"]?.text("message")
                         ?? "the server's job failed")
             case "Cancelled": .cancelled
-            default:
-                json.member("resultUrl") ?? json.member("URL") != nil && word.isEmpty
+            case "Pending", "InProgress", "ImportChanges", "ExportChanges", "ExportingData",
+                "ExportingSnapshot", "ImportAttachments", "ExportAttachments",
+                "ProvisioningReplica", "UnRegisteringReplica", "":
+                (json.member("resultUrl") ?? json.member("URL")) != nil && word.isEmpty
                     ? .succeeded : .working
+            default: .unknown(word)
             }
         return JobAnswer(
             state: state, percent: json["percentComplete"]?.int, json: json)
@@ -309,8 +314,10 @@ struct ReplicaWork: JobWork {
         _ ticket: JobTicket, deliver: @escaping @Sendable (JobAnswer) -> Void
     ) async throws -> JobAnswer {
         var rest = CairnEnvironment.settings.current.jobPolling.first
+        var patience = UnknownStatusPatience()
         while true {
             let answer = try await poll(ticket)
+            try patience.note(answer, ticket)
             if answer.state.isEnded || (answer.percent ?? 0) > ticket.percent { return answer }
             try await Task.sleep(for: rest)
             rest = min(rest * 2, CairnEnvironment.settings.current.jobPolling.longest)
@@ -388,7 +395,9 @@ public final class SyncGeodatabaseJob: Job, JobProtocol, @unchecked Sendable {
                     }
                 }
                 guard !failed.isEmpty else { return nil }
-                return SyncLayerResult(layerID: layer["id"]?.int ?? -1, editResults: failed)
+                return SyncLayerResult(
+                    layerID: layer["id"]?.int ?? -1, tableName: layer.text("name") ?? "",
+                    editResults: failed)
             }
         }
     }

@@ -60,56 +60,93 @@ public final class GeoprocessingDate: GeoprocessingParameter, @unchecked Sendabl
 
 /// A length with its unit.
 public final class GeoprocessingLinearUnit: GeoprocessingParameter, @unchecked Sendable {
+    /// Units of lengths, by the service's names for them.
+    public enum Unit: String, Sendable, Hashable, CaseIterable {
+        case meters = "esriMeters"
+        case kilometers = "esriKilometers"
+        case decimeters = "esriDecimeters"
+        case centimeters = "esriCentimeters"
+        case millimeters = "esriMillimeters"
+        case inches = "esriInches"
+        case feet = "esriFeet"
+        case yards = "esriYards"
+        case miles = "esriMiles"
+        case nauticalMiles = "esriNauticalMiles"
+        case points = "esriPoints"
+        case decimalDegrees = "esriDecimalDegrees"
+        /// Any other.
+        case unknown = "esriUnknownUnits"
+    }
+
     /// The length.
     public let distance: Double
-    /// The unit, as `esriMeters`.
-    public let unit: String
+    /// The unit.
+    public let unit: Unit
     /// Makes a value.
-    public init(distance: Double, unit: String = "esriMeters") {
+    public init(distance: Double, unit: Unit = .meters) {
         self.distance = distance
         self.unit = unit
     }
     override var formValue: String {
-        JSON.object([(name: "distance", value: .real(distance)), ("units", .string(unit))]).jsonText
+        JSON.object([(name: "distance", value: .real(distance)), ("units", .string(unit.rawValue))])
+            .jsonText
     }
 }
 
 /// Features.
 public final class GeoprocessingFeatures: GeoprocessingParameter, @unchecked Sendable {
-    /// The features.
-    public let features: [Feature]
+    /// The features; nil where a result has none.
+    public let features: (any FeatureSet)?
     /// Their fields; empty where none are stated.
-    public let fields: [Field]
+    public var fields: [Field] { features?.fields ?? [] }
     /// Their reference.
-    public let spatialReference: SpatialReference?
+    public var spatialReference: SpatialReference? { features?.spatialReference }
 
-    /// Makes a value.
+    /// Makes a value of a set: a table of a ``FeatureCollection``, or what a query found.
+    public init(features: any FeatureSet) { self.features = features }
+
+    /// Makes a value of features.
     public init(features: [Feature], spatialReference: SpatialReference? = nil) {
-        self.features = features
-        fields = []
-        self.spatialReference =
-            spatialReference ?? features.lazy.compactMap { $0.geometry?.spatialReference }.first
+        self.features = FeatureList(
+            elements: features, fields: [],
+            spatialReference: spatialReference
+                ?? features.lazy.compactMap { $0.geometry?.spatialReference }.first)
     }
 
     init(_ json: JSON) {
-        fields = Field.list(json["fields"])
-        let reference = SpatialReference(json.member("spatialReference"))
-        spatialReference = reference
-        let reader = AttributeReader(fields)
-        features = (json["features"]?.elements ?? []).map { element in
-            Feature(
-                geometry: Geometry.make(element.member("geometry"), reference),
-                attributes: reader.attributes(element["attributes"]), featureTable: nil)
+        guard let list = json.member("features") else {
+            features = nil
+            return
         }
+        let fields = Field.list(json["fields"])
+        let reference = SpatialReference(json.member("spatialReference"))
+        let reader = AttributeReader(fields)
+        features = FeatureList(
+            elements: list.elements.map { element in
+                Feature(
+                    geometry: Geometry.make(element.member("geometry"), reference),
+                    attributes: reader.attributes(element["attributes"]), featureTable: nil)
+            }, fields: fields, spatialReference: reference,
+            geometryType: json.text("geometryType").flatMap(ServiceFeatureTable.type))
     }
 
     override var formValue: String {
-        JSON.object(of: [
-            "geometryType": features.lazy.compactMap { $0.geometry?.typeName }.first
-                .map { .string($0) },
+        let elements = features?.elements ?? []
+        let type = elements.lazy.compactMap { $0.geometry?.typeName }.first
+        return JSON.object(of: [
+            "geometryType": type.map { .string($0) },
             "spatialReference": spatialReference?.json,
+            "fields": fields.isEmpty
+                ? nil
+                : .array(
+                    fields.map { field in
+                        .object(of: [
+                            "name": .string(field.name), "alias": .string(field.alias),
+                            "type": field.type.map { .string($0.rawValue) },
+                        ])
+                    }),
             "features": .array(
-                features.map { feature in
+                elements.map { feature in
                     .object(of: [
                         "geometry": feature.geometry?.json,
                         "attributes": JSON(attribute: feature.attributes),
@@ -132,6 +169,14 @@ public final class GeoprocessingDataFile: GeoprocessingParameter, @unchecked Sen
         self.url = url
         inputItemID = nil
     }
+
+    /// A local file.
+    public convenience init(fileURL: URL) { self.init(url: fileURL) }
+
+    /// The local file; nil for one of a server.
+    public var fileURL: URL? { url.isFileURL ? url : nil }
+    /// The path of the local file; nil for one of a server.
+    public var filePath: String? { fileURL?.path(percentEncoded: false) }
 
     /// An upload that is on the server already.
     public init(inputItemID: String, service: URL) {
@@ -187,6 +232,8 @@ public final class GeoprocessingParameters: Sendable {
         var inputs: [String: GeoprocessingParameter] = [:]
         var outputReference: SpatialReference?
         var processReference: SpatialReference?
+        var returnsZ = false
+        var returnsM = false
     }
 
     /// How the task is executed.
@@ -215,12 +262,26 @@ public final class GeoprocessingParameters: Sendable {
         get { values.current.processReference }
         set { values.withLock { $0.processReference = newValue } }
     }
+
+    /// Whether geometries of results have heights.
+    public var returnsZ: Bool {
+        get { values.current.returnsZ }
+        set { values.withLock { $0.returnsZ = newValue } }
+    }
+
+    /// Whether geometries of results have measures.
+    public var returnsM: Bool {
+        get { values.current.returnsM }
+        set { values.withLock { $0.returnsM = newValue } }
+    }
 }
 
 /// What a task made.
 public struct GeoprocessingResult: Sendable {
     /// The results by name.
     public let outputs: [String: GeoprocessingParameter]
+    /// A layer of the map service that shows the results; nil where the service has none.
+    public let mapImageLayer: ArcGISMapImageLayer?
 }
 
 /// A parameter as a task describes it.
@@ -235,25 +296,50 @@ public struct GeoprocessingParameterInfo: Sendable {
     public let dataType: String
     /// Whether it has to be given.
     public let isRequired: Bool
+    /// The directions of a parameter.
+    public enum Direction: Sendable, Hashable { case input, output }
+    /// Whether it is taken or given.
+    public let direction: Direction
     /// Whether it is a result.
-    public let isOutput: Bool
+    public var isOutput: Bool { direction == .output }
     /// The texts that it may be; empty for any.
     public let choiceList: [String]
-    let defaultValue: JSON?
+    /// What it is unless it is given; nil for none.
+    public let defaultValue: GeoprocessingParameter?
+}
+
+/// What a geoprocessing task says of itself.
+public struct GeoprocessingInfo: Sendable {
+    /// Its name.
+    public let name: String
+    /// The name that people read.
+    public let displayName: String
+    /// What it does; empty where it does not say.
+    public let description: String
+    /// How it is executed.
+    public let executionType: GeoprocessingParameters.ExecutionType
+    /// Its parameters by their names.
+    public let parameterInfos: [String: GeoprocessingParameterInfo]
+    /// A page about it; nil for none.
+    public let helpURL: URL?
 }
 
 /// A task of a geoprocessing service.
 public final class GeoprocessingTask: LoadableBase, @unchecked Sendable {
     /// The URL, as `…/Jobs/GPServer/BatchGeocode`.
     public let url: URL
-    private let described = Guarded<(infos: [GeoprocessingParameterInfo], isSynchronous: Bool)>(
-        (infos: [], isSynchronous: false))
+    private let described = Guarded<
+        (infos: [GeoprocessingParameterInfo], task: GeoprocessingInfo?)
+    >(
+        (infos: [], task: nil))
 
     /// A task; nothing is asked before it is loaded.
     public init(url: URL) { self.url = url }
 
     /// The parameters that it takes and gives; empty before it is loaded.
     public var parameterInfos: [GeoprocessingParameterInfo] { described.current.infos }
+    /// What it says of itself; nil before it is loaded.
+    public var info: GeoprocessingInfo? { described.current.task }
 
     override func performLoad() async throws {
         let json = try await ServiceDescriptions.shared.description(of: url)
@@ -268,12 +354,23 @@ public final class GeoprocessingTask: LoadableBase, @unchecked Sendable {
                 description: element.text("description") ?? "",
                 dataType: element.text("dataType") ?? "GPString",
                 isRequired: element.text("parameterType") == "esriGPParameterTypeRequired",
-                isOutput: element.text("direction") == "esriGPParameterDirectionOutput",
+                direction: element.text("direction") == "esriGPParameterDirectionOutput"
+                    ? .output : .input,
                 choiceList: (element["choiceList"]?.elements ?? []).compactMap(\.text),
-                defaultValue: element.member("defaultValue"))
+                defaultValue: GeoprocessingOutputs.value(
+                    element.member("defaultValue"), element.text("dataType") ?? "GPString", url))
         }
+        let name = json.text("name") ?? url.lastPathComponent
         described.current = (
-            infos, json.text("executionType") == "esriExecutionTypeSynchronous"
+            infos,
+            GeoprocessingInfo(
+                name: name, displayName: json.text("displayName") ?? name,
+                description: json.text("description") ?? "",
+                executionType: json.text("executionType") == "esriExecutionTypeSynchronous"
+                    ? .synchronousExecute : .asynchronousSubmit,
+                parameterInfos: Dictionary(
+                    infos.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first }),
+                helpURL: json.text("helpUrl").flatMap { URL(string: $0) })
         )
     }
 
@@ -281,12 +378,9 @@ public final class GeoprocessingTask: LoadableBase, @unchecked Sendable {
     public func makeDefaultParameters() async throws -> GeoprocessingParameters {
         try await load()
         let parameters = GeoprocessingParameters(
-            executionType: described.current.isSynchronous
-                ? .synchronousExecute : .asynchronousSubmit)
+            executionType: info?.executionType ?? .asynchronousSubmit)
         for info in parameterInfos where !info.isOutput {
-            guard let value = info.defaultValue,
-                let made = GeoprocessingOutputs.value(value, info.dataType, url)
-            else { continue }
+            guard let made = info.defaultValue else { continue }
             // A file without a place is no default.
             if made is GeoprocessingDataFile { continue }
             parameters.setInputValue(made, forKey: info.name)
@@ -320,6 +414,8 @@ public final class GeoprocessingJob: Job, JobProtocol, @unchecked Sendable {
         if let reference = parameters.processSpatialReference {
             ticket.parameters.append(("env:processSR", reference.parameter))
         }
+        if parameters.returnsZ { ticket.parameters.append(("returnZ", "true")) }
+        if parameters.returnsM { ticket.parameters.append(("returnM", "true")) }
         let isSynchronous = parameters.executionType == .synchronousExecute
         ticket.details = .object(of: [
             "files": .object(files), "isSynchronous": isSynchronous ? .bool(true) : nil,
@@ -346,7 +442,10 @@ public final class GeoprocessingJob: Job, JobProtocol, @unchecked Sendable {
                 else { continue }
                 outputs[name] = value
             }
-            return GeoprocessingResult(outputs: outputs)
+            let layer = json.elements.lazy.compactMap { $0.text("mapService") }
+                .compactMap { URL(string: $0) }.first
+                .map { ArcGISMapImageLayer(url: $0) }
+            return GeoprocessingResult(outputs: outputs, mapImageLayer: layer)
         }
     }
 }
@@ -366,7 +465,9 @@ enum GeoprocessingOutputs {
         case "GPLinearUnit":
             return json["distance"]?.number.map {
                 GeoprocessingLinearUnit(
-                    distance: $0, unit: json.text("units") ?? "esriUnknownUnits")
+                    distance: $0,
+                    unit: json.text("units").flatMap { GeoprocessingLinearUnit.Unit(rawValue: $0) }
+                        ?? .unknown)
             }
         case "GPDataFile", "GPRasterData":
             let text = json.text("url") ?? json.text
@@ -400,8 +501,28 @@ enum GeoprocessingOutputs {
                 }
                 results.append(result)
             }
+            if let service = await mapService(ticket) {
+                results.append(
+                    .object([(name: "mapService", value: .string(service.absoluteString))]))
+            }
             return .array(results)
         }
+
+    /// The map service of a job's results, `…/NAME/MapServer/jobs/ID`; nil where the service says
+    /// that it has none, or nothing.
+    private static func mapService(_ ticket: JobTicket) async -> URL? {
+        let service = ticket.url.above
+        guard service.lastPathComponent == "GPServer", let job = ticket.serverJobID,
+            let json = try? await ServiceDescriptions.shared.description(of: service),
+            let name = json.text("resultMapServerName")?.orNil
+        else { return nil }
+        // A name is beside the service, one with its folder below the services.
+        let path = service.withoutQuery.absoluteString
+        let root =
+            name.contains("/") ? path.range(of: "/services/").map { path[..<$0.upperBound] } : nil
+        let base = root.flatMap { URL(string: String($0)) } ?? service.above.above
+        return base.below("\(name)/MapServer/jobs/\(job)")
+    }
 }
 
 /// A job whose local files are uploaded before it is submitted.

@@ -433,8 +433,8 @@ enum OfflineParts {
                                 .joined(separator: " AND "))
                     ),
                 ])
-        case let layer as ArcGISTiledLayer where !layer.url.isFileURL:
-            return entry("tiles", layer.url)
+        case let layer as ArcGISTiledLayer where !layer.place.isFileURL:
+            return entry("tiles", layer.place)
         case let layer as ArcGISMapImageLayer: return entry("tiles", layer.url)
         case let layer as ArcGISVectorTiledLayer where !layer.url.isFileURL:
             return entry("vectorTiles", layer.url)

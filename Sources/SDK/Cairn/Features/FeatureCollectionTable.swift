@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import Foundation
+
+/// Features with their fields: what a query found, a table in memory, a result of a task.
+public protocol FeatureSet: Sendable {
+    /// The fields; empty where none are stated.
+    var fields: [Field] { get }
+    /// The kind of geometry; nil for none.
+    var geometryType: Geometry.Type? { get }
+    /// The reference of the geometries; nil where it is not known.
+    var spatialReference: SpatialReference? { get }
+    /// The features, in order.
+    var elements: [Feature] { get }
+}
+
+extension FeatureSet {
+    /// The features, in order.
+    public func features() -> [Feature] { elements }
+}
+
+extension FeatureQueryResult: FeatureSet {
+    /// The features, in order.
+    public var elements: [Feature] { all }
+}
+
+/// Features of no table.
+struct FeatureList: FeatureSet {
+    var elements: [Feature]
+    var fields: [Field]
+    var spatialReference: SpatialReference?
+    var geometryType: Geometry.Type?
+}
+
+/// A table in memory, as of a ``FeatureCollection``: an input of a task, or a layer's features.
+///
+/// A ``FeatureLayer`` over it is drawn and identified without a server.
+public final class FeatureCollectionTable: FeatureTable, FeatureSet, @unchecked Sendable {
+    private struct State: Sendable {
+        var features: [Feature] = []
+        var nextID: Int64 = 1
+    }
+
+    private let state = Guarded(State())
+    private let described: (fields: [Field], type: Geometry.Type?, reference: SpatialReference?)
+    private let title = Guarded("")
+
+    /// An empty table.
+    ///
+    /// A field of object ids, `ObjectID`, is added where there is none.
+    public init(
+        fields: [Field], geometryType: Geometry.Type? = nil,
+        spatialReference: SpatialReference? = nil
+    ) {
+        let hasID = fields.contains { $0.type == .oid }
+        let id = Field(
+            type: .oid, name: "ObjectID", alias: "ObjectID", isEditable: false, isNullable: false)
+        described = ((hasID ? [] : [id]) + fields, geometryType, spatialReference)
+    }
+
+    /// A table of copies of graphics or features; kind and reference are those of the first
+    /// geometry.
+    public convenience init(geoElements: [any GeoElement], fields: [Field]) {
+        let first = geoElements.lazy.compactMap(\.geometry).first
+        self.init(
+            fields: fields, geometryType: first.map { type(of: $0) },
+            spatialReference: first?.spatialReference)
+        for element in geoElements {
+            insert(makeFeature(attributes: element.attributes, geometry: element.geometry))
+        }
+    }
+
+    /// Its name; empty unless set.
+    public override var tableName: String { title.current }
+    /// Sets its name.
+    public func setTableName(_ name: String) { title.current = name }
+    /// Its fields.
+    public override var fields: [Field] { described.fields }
+    /// The kind of geometry, as `Point.self`; nil for none.
+    public override var geometryType: Geometry.Type? { described.type }
+    /// The reference of its geometries; nil where none was given.
+    public override var spatialReference: SpatialReference? { described.reference }
+    /// Around all features; nil for none with a geometry.
+    public override var extent: Envelope? {
+        GeometryEngine.combineExtents(of: elements.compactMap(\.geometry))
+    }
+    /// The features, in the order in which they were added.
+    public var elements: [Feature] { state.current.features }
+    /// The field of object ids.
+    public var objectIDField: String { fields.first { $0.type == .oid }?.name ?? "ObjectID" }
+    /// How many features it has.
+    public var numberOfFeatures: Int { state.withLock { $0.features.count } }
+
+    /// The features that parameters find, in the order in which they were added.
+    ///
+    /// Object ids, a geometry (that features intersect), a maximum and an offset choose. Throws
+    /// ``CairnError`` (`unsupported`) for a WHERE clause other than `1=1`, an order, and a time.
+    public override func queryFeatures(
+        using parameters: QueryParameters
+    ) async throws -> FeatureQueryResult {
+        let values = parameters.values.current
+        let clause = values.whereClause.filter { $0 != " " }
+        guard clause.isEmpty || clause == "1=1", values.orderByFields.isEmpty,
+            values.timeExtent == nil
+        else {
+            throw CairnError(
+                .unsupported,
+                "a table in memory is asked by ids and geometries alone, not by a clause, an order "
+                    + "or a time")
+        }
+        let ids = Set(values.objectIDs)
+        let asked = try values.geometry.map { geometry in
+            guard let own = spatialReference, geometry.spatialReference != nil else {
+                return geometry
+            }
+            return try GeometryEngine.project(geometry, into: own)
+        }
+        let found = elements.filter { feature in
+            let isNamed =
+                ids.isEmpty
+                || (feature.attributes[objectIDField] as? Int64).map { ids.contains($0) } ?? false
+            guard isNamed else { return false }
+            guard let asked else { return true }
+            return feature.geometry.map { PlanarRelation.intersects(asked, $0) } ?? false
+        }.dropFirst(values.resultOffset)
+        let kept = values.maxFeatures > 0 ? found.prefix(values.maxFeatures) : found
+        return FeatureQueryResult(
+            all: try kept.map { feature in
+                var geometry = values.returnsGeometry ? feature.geometry : nil
+                if let target = values.outSpatialReference, let own = geometry,
+                    own.spatialReference != nil
+                {
+                    geometry = try GeometryEngine.project(own, into: target)
+                }
+                return ArcGISFeature(
+                    geometry: geometry, attributes: feature.attributes, featureTable: self)
+            }, fields: fields, isTransferLimitExceeded: false,
+            spatialReference: values.outSpatialReference ?? spatialReference,
+            geometryType: geometryType)
+    }
+
+    private func insert(_ feature: Feature) {
+        let id = state.withLock { state in
+            guard !state.features.contains(where: { $0 === feature }) else { return nil as Int64? }
+            state.features.append(feature)
+            defer { state.nextID += 1 }
+            return state.nextID
+        }
+        if let id { feature.setAttributeValue(id, forKey: objectIDField) }
+    }
+
+    /// Adds a feature; it has its object id afterwards.
+    public override func add(_ feature: Feature) async throws { insert(feature) }
+
+    /// Changes the feature of the same object id; throws ``CairnError`` (`invalidArgument`) where
+    /// there is none.
+    public override func update(_ feature: Feature) async throws {
+        try state.withLock { state in
+            state.features[try place(of: feature, in: state.features)] = feature
+        }
+    }
+
+    /// Removes the feature of the same object id; throws ``CairnError`` (`invalidArgument`) where
+    /// there is none.
+    public override func delete(_ feature: Feature) async throws {
+        try state.withLock { state in
+            _ = state.features.remove(at: try place(of: feature, in: state.features))
+        }
+    }
+
+    private func place(of feature: Feature, in features: [Feature]) throws -> Int {
+        let id = feature.attributes[objectIDField] as? Int64
+        let place = features.firstIndex { other in
+            other === feature || id != nil && other.attributes[objectIDField] as? Int64 == id
+        }
+        guard let place else {
+            throw CairnError(.invalidArgument, "the feature is none of the table")
+        }
+        return place
+    }
+
+    /// True.
+    public override var canAddFeature: Bool { true }
+    /// Whether a feature can be changed: one of this table.
+    public override func canUpdate(_ feature: Feature) -> Bool { feature.featureTable === self }
+    /// Whether a feature can be deleted: one of this table.
+    public override func canDelete(_ feature: Feature) -> Bool { canUpdate(feature) }
+}
+
+/// Tables in memory.
+public final class FeatureCollection: LoadableBase, @unchecked Sendable {
+    private let list: Guarded<[FeatureCollectionTable]>
+
+    /// Some tables.
+    public init(featureCollectionTables: [FeatureCollectionTable] = []) {
+        list = Guarded(featureCollectionTables)
+    }
+
+    /// Its tables.
+    public var tables: [FeatureCollectionTable] { list.current }
+    /// Adds a table.
+    public func addTable(_ table: FeatureCollectionTable) { list.withLock { $0.append(table) } }
+    /// Removes a table.
+    public func removeTable(_ table: FeatureCollectionTable) {
+        list.withLock { $0.removeAll { $0 === table } }
+    }
+}
