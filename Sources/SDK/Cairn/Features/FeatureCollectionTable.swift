@@ -131,7 +131,7 @@ public final class FeatureCollectionTable: FeatureTable, FeatureSet, @unchecked 
                 if let target = values.outSpatialReference, let own = geometry,
                     own.spatialReference != nil
                 {
-                    geometry = try GeometryEngine.project(own, into: target)
+                    geometry = try GeometryEngine.projected(own, into: target)
                 }
                 return ArcGISFeature(
                     geometry: geometry, attributes: feature.attributes, featureTable: self)

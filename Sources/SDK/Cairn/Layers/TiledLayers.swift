@@ -212,6 +212,11 @@ public final class WebTiledLayer: TiledLayer, @unchecked Sendable {
         self.subDomains = subDomains
     }
 
+    /// The same, by the other spelling of the label.
+    public convenience init(urlTemplate: String, subdomains: [String]) {
+        self.init(urlTemplate: urlTemplate, subDomains: subdomains)
+    }
+
     /// Says whose the data are, for ``Layer/attribution``.
     public func setAttribution(_ attribution: String) {
         facts.withLock { $0.attribution = attribution }
