@@ -78,6 +78,16 @@ import Testing
             let past = try await ask(port, roads + "/\(number)?f=json&at=\(number)")
             #expect(past["effect"] as? String == "closed")
         }
+        // Sent again under its id a change is made once; another street is another change.
+        let again = "f=json&clientId=once&street=Bridge%20Street"
+        let once = try await ask(port, roads + "/close", again)
+        let made = try #require(once["number"] as? Int, "\(once)")
+        #expect(try await ask(port, roads + "/close", again)["number"] as? Int == made)
+        let refused = try await ask(
+            port, roads + "/close", "f=json&clientId=once&street=Mill%20Lane")
+        let error = try #require(refused["error"] as? [String: Any], "\(refused)")
+        #expect(error["code"] as? Int == 409)
+        _ = try await ask(port, roads + "/undo", "f=json&changes=\(made)")
         // The command line sees the same changes, and ends one.
         let slow = try await ask(port, roads + "/slow", "f=json&way=1009&speed=2")
         let number = try #require(slow["number"] as? Int, "\(slow)")
