@@ -6,6 +6,7 @@ import Foundation
 import JobKinds
 import Platform
 import Site
+import Synchronization
 import Testing
 
 @testable import Gateway
@@ -180,6 +181,27 @@ private let tasks = "/arcgis/rest/services/Jobs/GPServer/"
         let message = answer?["error"]?["message"]?.text ?? ""
         #expect(message.contains(part), "\(answer?.jsonText ?? "")")
         #expect(jobs.known.isEmpty)
+    }
+
+    @Test func `features of a layer that the caller may not query are no input`() async throws {
+        let ruled = try RuledSite(
+            ["anna": [.init(.jobs), .init(.query, on: "Roads")]])
+        let own = GatewayService(backend: site, access: try ruled.control())
+        var login = GatewayRequest(
+            path: Array("/arcgis/sharing/rest/generateToken".utf8),
+            client: RequestClient(isPrivate: true))
+        (login.form, login.isPost) = (Array("username=anna&password=password&f=json".utf8), true)
+        let token = try #require(JSONTree(await own.answer(login).body)?["token"]?.text)
+        let url = Parameters.encode(#"{"url":"/arcgis/rest/services/City/FeatureServer/0"}"#)
+        let answer = await own.answer(
+            GatewayRequest(
+                path: Array((tasks + "ServiceAreas/submitJob").utf8),
+                form: Array(
+                    "f=json&network=Roads&breaks=1&facilities=\(url)&token=\(token)".utf8),
+                client: RequestClient(isPrivate: true)))
+        let body = String(decoding: answer.body, as: UTF8.self)
+        #expect(body.contains("'facilities'") && body.contains("permission"), "\(body)")
+        #expect(site.inner.withLock { $0.queries.isEmpty } && jobs.known.isEmpty)
     }
 
     private func result(
