@@ -183,6 +183,26 @@ private let tasks = "/arcgis/rest/services/Jobs/GPServer/"
         #expect(jobs.known.isEmpty)
     }
 
+    @Test func `a layer with more features than an answer is read to its end`()
+        async throws
+    {
+        site.change {
+            $0.answerToQuery = { request in
+                let first = request.offset
+                let ids = first..<min(first + 1_000, 2_500)
+                let features = ids.map {
+                    #"{"attributes":{"OBJECTID":\#($0)},"geometry":{"x":1,"y":2}}"#
+                }.joined(separator: ",")
+                return #"{"spatialReference":{"wkid":4326},"features":[\#(features)],"#
+                    + #""exceededTransferLimit":\#(ids.upperBound < 2_500)}"#
+            }
+        }
+        let url = #"{"url":"/arcgis/rest/services/City/FeatureServer/0"}"#
+        let answer = await submit("ServiceAreas", ["facilities": url, "breaks": "60"])
+        #expect(answer?["jobId"] != nil, "\(answer?.jsonText ?? "")")
+        #expect(try input().map { $0["id"]?.whole } == (0..<2_500).map { Int64($0) })
+    }
+
     @Test func `features of a layer that the caller may not query are no input`() async throws {
         let ruled = try RuledSite(
             ["anna": [.init(.jobs), .init(.query, on: "Roads")]])

@@ -12,7 +12,8 @@ enum JobFeatures {
     /// Features that a parameter states.
     struct Given: Sendable {
         let input: JobKindDescription.FeatureInput
-        var text: String
+        /// Feature sets: one, or the answers of a layer.
+        var texts: [String]
     }
 
     private static let form =
@@ -68,16 +69,43 @@ enum JobFeatures {
     }
 
     private static func write(_ given: Given, to json: inout JSONWriter) throws(Failure) {
+        var count = 0
+        for text in given.texts {
+            let set = try featureSet(text)
+            let features = set["features"]?.elements ?? []
+            guard count + features.count <= given.input.mostFeatures else {
+                throw Failure(
+                    .tooLarge,
+                    "\(count + features.count) features, the most is \(given.input.mostFeatures)")
+            }
+            let common = try SpatialReference(RelaxedValue(set["spatialReference"] ?? .null))
+            var references = PlaceReferences(common)
+            let name = set["objectIdFieldName"]?.text ?? "objectid"
+            for feature in features {
+                count += 1
+                do throws(Failure) {
+                    let shape = try references.degrees(
+                        RelaxedValue(feature["geometry"] ?? .null))
+                    try write(
+                        feature, shape, count, given.input, named: name, to: &json)
+                } catch {
+                    throw Failure(error.code, "feature \(count): \(error.message)")
+                }
+            }
+        }
+    }
+
+    private static func featureSet(_ text: String) throws(Failure) -> JSONTree {
         let tree: JSONTree
         do throws(JSONFault) {
-            let whole = try JSONTree(Array(given.text.utf8), .relaxed)
+            let whole = try JSONTree(Array(text.utf8), .relaxed)
             tree = whole["featureSet"] ?? whole
         } catch {
             throw Failure(.invalidParameter, "\(error): expected features, \(form)")
         }
-        guard case .array(let features)? = tree["features"] else {
+        guard case .array? = tree["features"] else {
             throw Failure(
-                .invalidParameter, "'\(given.text.prefix(80))': expected features, \(form)")
+                .invalidParameter, "'\(text.prefix(80))': expected features, \(form)")
         }
         guard tree["type"]?.text != "FeatureCollection" else {
             throw Failure(
@@ -85,37 +113,29 @@ enum JobFeatures {
                 "these are GeoJSON: expected features in Esri JSON, or an upload as "
                     + "'\(JobResource.input)'")
         }
-        guard features.count <= given.input.mostFeatures else {
-            throw Failure(
-                .tooLarge,
-                "\(features.count) features, the most is \(given.input.mostFeatures)")
+        return tree
+    }
+
+    private static func write(
+        _ feature: JSONTree, _ shape: Shape?, _ number: Int,
+        _ input: JobKindDescription.FeatureInput, named name: String, to json: inout JSONWriter
+    ) throws(Failure) {
+        let attributes = feature["attributes"]?.members ?? []
+        let own = attributes.first { $0.name.isEqualIgnoringCase(name) }?.value
+        json.openObject()
+        json.member("type", "Feature")
+        json.member("id", own?.whole.map { Int($0) } ?? number)
+        if let role = input.role { json.member("role", role) }
+        json.key("properties")
+        json.openObject()
+        for attribute in attributes {
+            json.key(attribute.name)
+            json.json(attribute.value.jsonText.utf8)
         }
-        let common = try SpatialReference(RelaxedValue(tree["spatialReference"] ?? .null))
-        var references = PlaceReferences(common)
-        let name = tree["objectIdFieldName"]?.text ?? "objectid"
-        for (index, feature) in features.enumerated() {
-            do throws(Failure) {
-                let shape = try references.degrees(RelaxedValue(feature["geometry"] ?? .null))
-                let attributes = feature["attributes"]?.members ?? []
-                let own = attributes.first { $0.name.isEqualIgnoringCase(name) }?.value
-                json.openObject()
-                json.member("type", "Feature")
-                json.member("id", own?.whole.map { Int($0) } ?? index + 1)
-                if let role = given.input.role { json.member("role", role) }
-                json.key("properties")
-                json.openObject()
-                for attribute in attributes {
-                    json.key(attribute.name)
-                    json.json(attribute.value.jsonText.utf8)
-                }
-                json.closeObject()
-                json.key("geometry")
-                try write(shape, to: &json)
-                json.closeObject()
-            } catch {
-                throw Failure(error.code, "feature \(index + 1): \(error.message)")
-            }
-        }
+        json.closeObject()
+        json.key("geometry")
+        try write(shape, to: &json)
+        json.closeObject()
     }
 
     private static func write(_ shape: Shape?, to json: inout JSONWriter) throws(Failure) {

@@ -207,7 +207,7 @@ enum JobResource {
             guard let text = parameters[feature.name], !JobFeatures.isEmpty(text) else {
                 return nil
             }
-            return JobFeatures.Given(input: feature, text: text)
+            return JobFeatures.Given(input: feature, texts: [text])
         }
         guard let first = given.first else {
             guard let item else {

@@ -101,11 +101,13 @@ extension GatewayService {
         guard !order.features.isEmpty else { return order }
         var order = order
         for index in order.features.indices {
-            guard let url = JobFeatures.query(order.features[index].text) else { continue }
+            let given = order.features[index]
+            guard let text = given.texts.first, let url = JobFeatures.query(text) else { continue }
             order.isOfLayer = true
-            let name = order.features[index].input.name
+            let name = given.input.name
             do throws(Failure) {
-                order.features[index].text = try await features(of: url, for: call)
+                order.features[index].texts = try await pages(
+                    of: url, for: call, atMost: given.input.mostFeatures)
             } catch {
                 throw Failure(
                     error.code, "parameter '\(name)': \(error.message)", details: error.details)
