@@ -249,4 +249,43 @@ import Testing
         let local = Point(x: 1, y: 1, spatialReference: SpatialReference(wkid: WKID(2056)!))
         #expect(!GeometryEngine.isGeometry(local, within: area))
     }
+
+    // MARK: Measures
+
+    @Test func `lengths and areas are those of the plane`() throws {
+        #expect(GeometryEngine.length(of: Self.line((0, 0), (3, 4), (3, 10))) == 11)
+        #expect(GeometryEngine.length(of: Self.square(0, 0, 10)) == 40)
+        #expect(GeometryEngine.length(of: Self.point(1, 1)) == 0)
+        #expect(GeometryEngine.area(of: Self.square(1_000_000, 5_000_000, 10)) == 100)
+        let hole = Self.square(2, 2, 6).pathPoints[0].reversed()
+        let holed = Polygon(
+            rings: [Self.square(0, 0, 10).pathPoints[0], Array(hole)],
+            spatialReference: .webMercator)
+        #expect(GeometryEngine.area(of: holed) == 64)
+        #expect(GeometryEngine.area(of: Self.line((0, 0), (1, 1))) == 0)
+        let degree = Polyline(
+            points: [Point(latitude: 0, longitude: 0), Point(latitude: 0, longitude: 2)])
+        let long = GeometryEngine.geodeticLength(
+            of: degree, lengthUnit: .kilometers, curveType: .geodesic)
+        #expect(abs(long - 2 * 6_378.137 * .pi / 180) < 1e-6)
+        let local = Polyline(
+            points: [Point(x: 0, y: 0), Point(x: 1, y: 0)],
+            spatialReference: SpatialReference(wkid: WKID(2056)!))
+        #expect(GeometryEngine.geodeticLength(of: local).isNaN)
+    }
+
+    @Test func `the nearest place lies on a line, the nearest vertex at its end`() throws {
+        let line = Self.line((0, 0), (10, 0), (10, 10))
+        let place = try #require(
+            GeometryEngine.nearestCoordinate(in: line, to: Self.point(4, 3)))
+        #expect(place.coordinate == Self.point(4, 0) && place.distance == 3)
+        #expect(place.partIndex == 0 && place.pointIndex == 0)
+        let vertex = try #require(GeometryEngine.nearestVertex(in: line, to: Self.point(9, 7)))
+        #expect(vertex.coordinate == Self.point(10, 10) && vertex.pointIndex == 2)
+        let inside = try #require(
+            GeometryEngine.nearestCoordinate(in: Self.square(0, 0, 10), to: Self.point(5, 1)))
+        #expect(inside.coordinate == Self.point(5, 0))
+        let degrees = Point(latitude: 0, longitude: 0)
+        #expect(GeometryEngine.nearestVertex(in: line, to: degrees) == nil)
+    }
 }

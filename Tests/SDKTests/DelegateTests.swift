@@ -188,4 +188,52 @@ import Testing
         layer.visibleLayers = [0]
         #expect(layer.visibleLayers == [0])
     }
+
+    private final class OlderMap: AGSMapViewLayerDelegate, AGSLayerDelegate, @unchecked Sendable {
+        let calls: AsyncStream<String>
+        private let continuation: AsyncStream<String>.Continuation
+
+        init() { (calls, continuation) = AsyncStream.makeStream() }
+
+        func mapViewDidLoad(mapView: AGSMapView!) { continuation.yield("map") }
+        func layerDidLoad(layer: AGSLayer!) { continuation.yield("loaded " + layer.name) }
+        func layer(layer: AGSLayer!, didFailToLoadWithError error: NSError!) {
+            continuation.yield("failed " + layer.name)
+        }
+    }
+
+    @Test func `a basemap that is tried again decides, in the older spelling too`() async throws {
+        let delegate = OlderMap()
+        var calls = delegate.calls.makeAsyncIterator()
+        let view = AGSMapView(frame: CGRect(x: 0, y: 0, width: 100, height: 100))
+        view.layerDelegate = delegate
+        let base = AGSDynamicMapServiceLayer(URL: url("Missing/MapServer"))
+        base.delegate = delegate
+        view.addMapLayer(base, withName: "base")
+        #expect(await calls.next() == "failed base")
+        #expect(!view.loaded && view.spatialReference == nil)
+        base.resubmitWithURL(url("City/MapServer"), credential: nil)
+        #expect(await calls.next() == "loaded base")
+        #expect(await calls.next() == "map")
+        #expect(view.loaded && view.maxEnvelope.xmax == 1_000)
+    }
+
+    @Test func `without a basemap that fails the layer above it decides`() async throws {
+        let delegate = OlderMap()
+        var calls = delegate.calls.makeAsyncIterator()
+        let view = AGSMapView(frame: CGRect(x: 0, y: 0, width: 100, height: 100))
+        view.layerDelegate = delegate
+        let layers = ["Missing", "City"].map {
+            AGSDynamicMapServiceLayer(URL: url($0 + "/MapServer"))
+        }
+        for layer in layers {
+            layer.delegate = delegate
+            view.addMapLayer(layer)
+            _ = await calls.next()
+        }
+        #expect(!view.loaded && layers[1].loaded)
+        view.removeMapLayer(layers[0])
+        #expect(await calls.next() == "map")
+        #expect(view.baseLayer === layers[1] && view.spatialReference != nil)
+    }
 }

@@ -155,15 +155,34 @@ import Testing
         #expect(hit.first?.geoElements.count == 1)
         #expect(server.requests(path + "/query").count == 1)
 
+        query.geometry = nil
+        for (clause, owners) in [
+            ("floors = 3 OR owner IN ('Bob', 'Eve')", ["Bob", "Ada"]),
+            ("key IS NULL AND floors <> 3", ["Bob"]), ("key IS NOT NULL OR key = 'x'", []),
+            ("NOT (floors >= 8)", ["Ada"]), ("owner LIKE '_d%a'", ["Ada"]),
+            ("NOT key = 'x'", []), ("Floors > 2.5e0 AND lower(owner) < 'b'", ["Ada"]),
+            ("owner NOT LIKE 'A%'", ["Bob"]), ("owner = 'O''Neil'", []),
+        ] {
+            query.whereClause = clause
+            let found = try await table.queryFeatures(using: query).features().map(owner)
+            #expect(found == owners, "\(clause)")
+        }
         // Populated again, a feature is there once.
         try await table.populateFromService(clearCache: false, outFields: ["owner"])
         #expect(table.numberOfFeatures == 2)
         #expect(server.requests(path + "/query").last?.parameters["outFields"] == "owner,OBJECTID")
-        query.whereClause = "floors IN (SELECT 1)"
-        let error = await #expect(throws: CairnError.self) {
-            try await table.queryFeatures(using: query)
+        for clause in [
+            "floors IN (SELECT 1)", "floors =", "owner LIKE owner", "'open", "floors = 1 extra",
+            "SQRT(floors) = 1", "floors ! 1", String(repeating: "(", count: 1_000),
+            String(repeating: "NOT ", count: 100_000) + "floors = 1",
+            String(repeating: "floors = 1 AND ", count: 100_000) + "floors = 1",
+        ] {
+            query.whereClause = clause
+            let error = await #expect(throws: CairnError.self) {
+                try await table.queryFeatures(using: query)
+            }
+            #expect(error?.kind == .unsupported, "\(clause.prefix(40))")
         }
-        #expect(error?.kind == .unsupported)
         table.featureRequestMode = .onInteractionNoCache
         #expect(table.numberOfFeatures == 0)
     }

@@ -158,6 +158,8 @@ import Testing
         inner.visibilityMode = .inherited
         let map = Map(spatialReference: .webMercator)
         map.addOperationalLayer(group)
+        // Names come with the layers.
+        try await group.load()
         let back = try Map.fromJSON(map.toJSON())
         #expect(back.toJSON() == map.toJSON())
         let read = try #require(back.operationalLayers.first as? GroupLayer)

@@ -356,4 +356,24 @@ import Testing
         #expect(try SimpleRenderer.fromJSON(simple.toJSON()).label == "red")
         #expect(throws: CairnError.self) { try Renderer.fromJSON(#"{"type":"heatmap"}"#) }
     }
+
+    @Test func `a swatch is a picture of the symbol`() async throws {
+        func swatch(_ symbol: Symbol, _ scale: Double = 1) async throws -> Raster {
+            let marker = PictureMarkerSymbol(imageData: try await symbol.makeSwatch(scale: scale))
+            try await marker.load()
+            // A pixel of the swatch is a pixel.
+            (marker.width, marker.height) = (32, 32)
+            return try await picture(marker)
+        }
+        let mark = SimpleMarkerSymbol(style: .square, color: .red, size: 16)
+        #expect(box(try await swatch(mark)) == [22, 22, 37, 37])
+        #expect(box(try await swatch(mark, 2)) == [22, 22, 37, 37])
+        let fill = SimpleFillSymbol(color: .blue)
+        #expect(box(try await swatch(fill)) == [18, 18, 41, 41])
+        let both = CompositeSymbol(symbols: [fill, mark])
+        #expect(try await swatch(both).pixel(30, 30) == .red)
+        #expect(box(try await swatch(SimpleLineSymbol(width: 2))) == [18, 29, 41, 30])
+        let bad = PictureMarkerSymbol(imageData: Data())
+        await #expect(throws: CairnError.self) { try await bad.makeSwatch() }
+    }
 }

@@ -11,6 +11,8 @@ public import Foundation
 public protocol AGSLayerDelegate: AnyObject {
     /// A layer is there.
     func layerDidLoad(_ layer: AGSLayer!)
+    /// A layer is there; the older spelling.
+    func layerDidLoad(layer: AGSLayer!)
     /// A layer could not be loaded.
     func layer(_ layer: AGSLayer!, didFailToLoadWithError error: NSError!)
     /// A layer could not be loaded; the older spelling.
@@ -20,6 +22,8 @@ public protocol AGSLayerDelegate: AnyObject {
 extension AGSLayerDelegate {
     /// Does nothing.
     public func layerDidLoad(_ layer: AGSLayer!) {}
+    /// Does nothing.
+    public func layerDidLoad(layer: AGSLayer!) {}
     /// Does nothing.
     public func layer(_ layer: AGSLayer!, didFailToLoadWithError error: NSError!) {}
     /// Does nothing.
@@ -92,7 +96,11 @@ public class AGSLayer: @unchecked Sendable {
                 CairnEnvironment.authenticationManager.arcGISCredentialStore.add(signed)
             }
             try await layer.load()
-            CairnAGS.call { [self] in delegate?.layerDidLoad(self) }
+            CairnAGS.call { [self] in
+                delegate?.layerDidLoad(self)
+                delegate?.layerDidLoad(layer: self)
+            }
+            lock.withLock { whenLoaded }?()
         } catch {
             CairnAGS.call { [self] in
                 let error = error as NSError
@@ -123,12 +131,13 @@ public class AGSLayer: @unchecked Sendable {
             current = fresh
             signIn = credential
         }
-        replaced?(old, fresh)
         Task { await self.load() }
     }
 
-    /// Puts another layer in the place of one in the map.
-    var replaced: (@Sendable (Layer, Layer) -> Void)?
+    private var whenLoaded: (@Sendable () -> Void)?
+
+    /// Does something each time that it has been loaded, in the place of what was set before.
+    func follow(_ body: (@Sendable () -> Void)?) { lock.withLock { whenLoaded = body } }
 }
 
 /// The tiles of a map service.

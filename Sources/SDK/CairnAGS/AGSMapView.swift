@@ -11,11 +11,15 @@ public import Foundation
 public protocol AGSMapViewLayerDelegate: AnyObject {
     /// The basemap is loaded, and the reference decided.
     func mapViewDidLoad(_ mapView: AGSMapView!)
+    /// The basemap is loaded, and the reference decided; the older spelling.
+    func mapViewDidLoad(mapView: AGSMapView!)
 }
 
 extension AGSMapViewLayerDelegate {
     /// Does nothing.
     public func mapViewDidLoad(_ mapView: AGSMapView!) {}
+    /// Does nothing.
+    public func mapViewDidLoad(mapView: AGSMapView!) {}
 }
 
 /// Layers over each other, without a window.
@@ -91,7 +95,8 @@ public final class AGSMapView: @unchecked Sendable {
             return true
         }
         guard isAdded else { return }
-        Task { await self.load(layer) }
+        layer.follow { [weak self] in self?.settle() }
+        Task { await layer.load() }
     }
 
     private static func unique(_ name: String, among taken: [String]) -> String {
@@ -104,12 +109,21 @@ public final class AGSMapView: @unchecked Sendable {
 
     /// Removes a layer; a reference that it decided stays.
     public func removeMapLayer(_ layer: AGSLayer!) {
-        lock.withLock { layers.removeAll { $0 === layer } }
+        remove { $0 === layer }
+    }
+
+    private func remove(_ isMeant: (AGSLayer) -> Bool) {
+        let removed = lock.withLock {
+            defer { layers.removeAll(where: isMeant) }
+            return layers.filter(isMeant)
+        }
+        for layer in removed { layer.follow(nil) }
+        settle()
     }
 
     /// Removes the layer of a name.
     public func removeMapLayerWithName(_ name: String!) {
-        lock.withLock { layers.removeAll { $0.name == name } }
+        remove { $0.name == name }
     }
 
     /// The layer of a name; nil for none.
@@ -117,18 +131,23 @@ public final class AGSMapView: @unchecked Sendable {
         lock.withLock { layers.first { $0.name == name } }
     }
 
-    private func load(_ layer: AGSLayer) async {
-        await layer.load()
-        guard layer.loaded, let own = layer.spatialReference else { return }
-        let isFirst = lock.withLock { () -> Bool in
-            guard reference == nil, layers.first === layer else { return false }
+    /// Takes the reference of the basemap, once it is there: also one that was tried again, and the
+    /// layer above one that was taken away.
+    private func settle() {
+        let isDecided = lock.withLock { () -> Bool in
+            guard reference == nil, let base = layers.first, base.loaded,
+                let own = base.spatialReference
+            else { return false }
             reference = own
-            first = layer.fullEnvelope
-            if shown == nil { shown = layer.initialEnvelope }
+            first = base.fullEnvelope
+            if shown == nil { shown = base.initialEnvelope }
             hasLoaded = true
             return true
         }
-        guard isFirst else { return }
-        CairnAGS.call { [self] in layerDelegate?.mapViewDidLoad(self) }
+        guard isDecided else { return }
+        CairnAGS.call { [self] in
+            layerDelegate?.mapViewDidLoad(self)
+            layerDelegate?.mapViewDidLoad(mapView: self)
+        }
     }
 }

@@ -132,7 +132,7 @@ public final class PictureMarkerSymbol: MarkerSymbol, Loadable, @unchecked Senda
 }
 
 extension Symbol {
-    private var pictures: [PictureMarkerSymbol] {
+    var pictures: [PictureMarkerSymbol] {
         if let parts = (self as? CompositeSymbol)?.symbols { return parts.flatMap(\.pictures) }
         return [self as? PictureMarkerSymbol].compactMap { $0 }
     }
