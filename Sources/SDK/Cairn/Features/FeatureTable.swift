@@ -233,8 +233,8 @@ public final class ServiceFeatureTable: FeatureTable, @unchecked Sendable {
     /// Of the SDKs' rules those are kept that are said here: queries ask the service unless the
     /// mode is ``manualCache``; what differs is what a ``FeatureLayer`` does that is drawn here.
     public enum FeatureRequestMode: Sendable, Hashable, CaseIterable {
-        /// Queries, pictures and identify know what ``populateFromService(using:clearCache:outFields:)``
-        /// brought, and ask nothing.
+        /// Queries, pictures and identify ask nothing, and know what
+        /// ``populateFromService(using:clearCache:outFields:)`` brought.
         case manualCache
         /// For pictures an area is asked once, until the table is edited: what lies in it is kept.
         case onInteractionCache

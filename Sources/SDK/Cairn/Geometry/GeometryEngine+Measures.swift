@@ -66,15 +66,15 @@ extension GeometryEngine {
         return Measurement(value: meters, unit: UnitLength.meters).converted(to: lengthUnit).value
     }
 
-    /// The place of a geometry, of an area that of its border, that is nearest to a point; nil for an
-    /// empty geometry and for several references.
+    /// The place of a geometry, of an area that of its border, that is nearest to a point; nil for
+    /// an empty geometry and for several references.
     public static func nearestCoordinate(in geometry: Geometry, to point: Point) -> ProximityResult?
     {
         nearest(in: geometry, to: point, isVertex: false)
     }
 
-    /// The vertex of a geometry that is nearest to a point; nil for an empty geometry and for several
-    /// references.
+    /// The vertex of a geometry that is nearest to a point; nil for an empty geometry and for
+    /// several references.
     public static func nearestVertex(in geometry: Geometry, to point: Point) -> ProximityResult? {
         nearest(in: geometry, to: point, isVertex: true)
     }

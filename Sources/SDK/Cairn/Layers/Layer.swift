@@ -158,8 +158,8 @@ public class Layer: LoadableBase, LayerContent, @unchecked Sendable {
 
     /// Its own symbols and their names; loads the layer.
     ///
-    /// Of a ``FeatureLayer`` they are those of its renderer. Empty for layers that have none and for
-    /// those whose parts have them.
+    /// Of a ``FeatureLayer`` they are those of its renderer. Empty for layers that have none and
+    /// for those whose parts have them.
     public var legendInfos: [LegendInfo] { get async throws { [] } }
 
     /// Whose the data are, as a view should say; what was set, else what the service says.
