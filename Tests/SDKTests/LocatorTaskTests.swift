@@ -40,6 +40,7 @@ import Testing
         #expect(found[0].attributes["Rank"] as? Int32 == 1)
         #expect(found[0].attributes["Score"] as? Double == 100)
         #expect(task.locatorInfo?.supportsSuggestions == true)
+        #expect(task.locatorInfo?.supportsAddresses == true)
         let asked = try #require(
             server.requests("/World/GeocodeServer/findAddressCandidates").last
         ).parameters
@@ -90,5 +91,26 @@ import Testing
         await #expect(throws: ServiceError.self) {
             try await task.reverseGeocode(forLocation: place)
         }
+    }
+
+    @Test func `kinds of places say what a locator finds`() async throws {
+        let server = StubServer()
+        func info(_ categories: String) async throws -> LocatorInfo {
+            let place = "/L\(UUID().uuidString)/GeocodeServer"
+            server.on(
+                place,
+                json: #"{"currentVersion":11.1,"addressFields":[],"categories":\#(categories)}"#)
+            let task = LocatorTask(url: server.url.appending(path: String(place.dropFirst())))
+            try await task.load()
+            return try #require(task.locatorInfo)
+        }
+        let whole = try await info(
+            #"[{"name":"Address","categories":[{"name":"Intersection"}]},{"name":"POI"}]"#)
+        #expect(whole.supportsAddresses && whole.supportsPOI && whole.supportsIntersections)
+        #expect(whole.version == "11.1")
+        let names = try await info(#"[{"name":"POI","categories":[{"name":"Food"}]}]"#)
+        #expect(!names.supportsAddresses && names.supportsPOI && !names.supportsIntersections)
+        let plain = try await info("[]")
+        #expect(plain.supportsAddresses && !plain.supportsPOI)
     }
 }

@@ -26,7 +26,7 @@ import Testing
             json: #"""
                 {"routes":{"spatialReference":{"wkid":4326},"features":[{"attributes":{"Name":"A - B",
                 "Total_Meters":1234.5,"Total_Minutes":6.5},"geometry":{"paths":[[[8,47],[8.1,47.1]]]}}]},
-                "directions":[{"routeName":"A - B","summary":{"totalLength":1234.5,"totalTime":6.5},
+                "directions":[{"routeName":"A - B","summary":{"totalLength":1234.5,"totalTime":6.5,"totalDriveTime":5.5},
                 "features":[{"attributes":{"text":"Turn left","length":100,"time":1,
                 "maneuverType":"esriDMTTurnLeft"},
                 "compressedGeometry":"+hf6e7-1vvvvtn+ij4dus+0+0"}]}],
@@ -63,11 +63,12 @@ import Testing
         let result = try await task.solveRoute(using: parameters)
         let route = try #require(result.routes.first)
         #expect(route.totalLength == Measurement(value: 1234.5, unit: UnitLength.meters))
-        #expect(route.totalTime == 390)
+        #expect(route.totalTime == 390 && route.travelTime == 330)
         #expect(route.geometry?.pathPoints.first?.count == 2)
         let step = try #require(route.directionManeuvers.first)
         #expect(route.directionManeuvers.count == 1 && step.text == "Turn left")
-        #expect(step.maneuverKind == .turnLeft && step.duration == 60)
+        #expect(step.maneuverKind == .turnLeft && step.maneuverType == .turnLeft)
+        #expect(step.duration == 60)
         #expect(step.length == Measurement(value: 100, unit: UnitLength.meters))
         // The vector of Esri's documentation, digit for digit.
         let line = try #require(step.geometry as? Polyline).pathPoints
@@ -80,6 +81,30 @@ import Testing
         #expect(asked["stops"]?.contains(#""Name":"A""#) == true)
         #expect(asked["travelMode"]?.contains(#""id":"1""#) == true)
         #expect(asked["returnDirections"] == "true" && asked["outSR"] == "4326")
+    }
+
+    @Test func `distances of directions are in the units asked for, lengths are measurements`()
+        async throws
+    {
+        let parameters = RouteParameters()
+        parameters.setStops([
+            Stop(point: Point(latitude: 47, longitude: 8)),
+            Stop(point: Point(latitude: 47.1, longitude: 8.1)),
+        ])
+        for (system, name, metres) in [
+            (UnitSystem.imperial, "esriNAUMiles", 160_934.4),
+            (.metric, "esriNAUKilometers", 100_000),
+        ] {
+            parameters.directionsDistanceUnits = system
+            let route = try #require(
+                await task.solveRoute(using: parameters).routes.first)
+            let length = try #require(route.directionManeuvers.first).length
+            #expect(abs(length.converted(to: .meters).value - metres) < 1e-6)
+            // The line's own length says its unit.
+            #expect(route.totalLength == Measurement(value: 1234.5, unit: UnitLength.meters))
+            let asked = try #require(server.requests("/Roads/NAServer/Route/solve").last)
+            #expect(asked.parameters["directionsLengthUnits"] == name)
+        }
     }
 
     @Test func `stops are two or more, all in one reference`() async throws {

@@ -531,8 +531,7 @@ private struct NetworkPatience {
     /// When the connection was lost, once it has been for too long.
     mutating func exhausted() -> Date? {
         failures += 1
-        let limit = CairnEnvironment.settings.current.jobNetworkPatience
-        return ContinuousClock.now - lastSuccess >= limit ? lastSuccessDate : nil
+        return ContinuousClock.now - lastSuccess >= JobPatience.limit ? lastSuccessDate : nil
     }
 
     var rest: Duration {

@@ -32,6 +32,14 @@ struct JobAnswer: Sendable {
     var json: JSON
 }
 
+/// How long jobs pass over what may pass: the environment's, unless a test says otherwise for the
+/// jobs that it starts.
+package enum JobPatience {
+    @TaskLocal package static var own: Duration?
+
+    static var limit: Duration { own ?? CairnEnvironment.settings.current.jobNetworkPatience }
+}
+
 /// How long a server may name a status that is not known: as long as it may be away.
 struct UnknownStatusPatience {
     private var since: ContinuousClock.Instant?
@@ -44,8 +52,7 @@ struct UnknownStatusPatience {
         }
         let first = since ?? .now
         since = first
-        guard ContinuousClock.now - first >= CairnEnvironment.settings.current.jobNetworkPatience
-        else { return }
+        guard ContinuousClock.now - first >= JobPatience.limit else { return }
         throw CairnError(
             .jobFailed,
             "\(ticket.url.withoutQuery.absoluteString): the server says that the job's status is "

@@ -205,10 +205,10 @@ public enum UnitSystem: Sendable, Hashable {
     case metric
 
     /// The unit that services are asked for, and read in.
-    var length: (parameter: String, unit: UnitLength) {
+    var length: (parameter: String, metres: Double) {
         switch self {
-        case .imperial: ("esriNAUMiles", .miles)
-        case .metric: ("esriNAUKilometers", .kilometers)
+        case .imperial: ("esriNAUMiles", 1_609.344)
+        case .metric: ("esriNAUKilometers", 1_000)
         }
     }
 }
@@ -243,11 +243,11 @@ public struct DirectionManeuver: Sendable {
         case stairs = "Stairs", doorPassage = "DoorPassage"
     }
 
-    init(_ step: JSON, _ reference: SpatialReference, _ unit: UnitLength = .meters) {
+    init(_ step: JSON, _ reference: SpatialReference, _ metres: Double = 1) {
         let attributes = step["attributes"]
         text = attributes?.text("text") ?? ""
-        length = Measurement(value: attributes?["length"]?.number ?? 0, unit: unit)
-            .converted(to: .meters)
+        length = Measurement(
+            value: (attributes?["length"]?.number ?? 0) * metres, unit: .meters)
         duration = (attributes?["time"]?.number ?? 0) * 60
         let type = attributes?.text("maneuverType") ?? ""
         maneuverKind = Kind(rawValue: String(type.dropFirst("esriDMT".count))) ?? .unknown
@@ -314,7 +314,7 @@ public struct Route: Sendable {
     /// A route by its line's attributes and its directions, either of which may be missing.
     init(
         _ line: JSON?, directions: JSON?, stops: [Stop], _ reference: SpatialReference,
-        _ unit: UnitLength = .meters
+        _ metres: Double = 1
     ) {
         let values = line?["attributes"]
         func number(_ units: [(name: String, factor: Double)]) -> Double? {
@@ -333,12 +333,10 @@ public struct Route: Sendable {
         name = values?.text("Name") ?? directions?.text("routeName") ?? ""
         geometry = Geometry.make(line?.member("geometry"), reference) as? Polyline
         directionManeuvers = (directions?["features"]?.elements ?? []).map {
-            DirectionManeuver($0, reference, unit)
+            DirectionManeuver($0, reference, metres)
         }
         totalLength = Measurement(
-            value: length
-                ?? Measurement(value: summary?["totalLength"]?.number ?? 0, unit: unit)
-                .converted(to: .meters).value, unit: .meters)
+            value: length ?? (summary?["totalLength"]?.number ?? 0) * metres, unit: .meters)
         totalTime = seconds ?? (summary?["totalTime"]?.number ?? 0) * 60
         travelTime = summary?["totalDriveTime"]?.number.map { $0 * 60 } ?? totalTime
         self.stops = stops
@@ -416,11 +414,11 @@ public final class RouteTask: NetworkTask, @unchecked Sendable {
         return Self.result(
             try await NetworkDescription.solution(question, ["routes", "directions", "stops"]),
             values.outputSpatialReference ?? reference,
-            values.directionsDistanceUnits?.length.unit ?? .meters)
+            values.directionsDistanceUnits?.length.metres ?? 1)
     }
 
     private static func result(
-        _ json: JSON, _ reference: SpatialReference, _ unit: UnitLength
+        _ json: JSON, _ reference: SpatialReference, _ metres: Double
     ) -> RouteResult {
         let lines = json["routes"]?["features"]?.elements ?? []
         let own = SpatialReference(json["routes"]?.member("spatialReference")) ?? reference
@@ -438,7 +436,7 @@ public final class RouteTask: NetworkTask, @unchecked Sendable {
             Route(
                 index < lines.count ? lines[index] : nil,
                 directions: index < directions.count ? directions[index] : nil, stops: stops, own,
-                unit)
+                metres)
         }
         return RouteResult(
             routes: routes,
