@@ -146,7 +146,7 @@ import Testing
             Point(x: 320, y: 310, spatialReference: .webMercator),
         ])
         #expect(try await names(table) { $0.geometry = beside } == [])
-        let degrees = try GeometryEngine.project(box, into: .wgs84)
+        let degrees = GeometryEngine.project(box, into: .wgs84)
         let found = try await names(table) {
             $0.geometry = degrees
             $0.outSpatialReference = .wgs84
