@@ -120,6 +120,7 @@ let tier1: [Target] = [
     library("Secrets", ["CSodium", "Platform"]),
     library("ZeroMQ", ["CCairnLinux", "CZeroMQ", "Platform"]),
     library("SQLite", ["CSQLite"]),
+    library("DeferredSQLite"),
     library("GDAL", ["CGDAL", "CDeferred", "Platform", "SQLite"]),
     library("GEOS", ["CGEOS", "CDeferred"]),
     library("PROJ", ["CPROJ", "CDeferred"]),
@@ -341,7 +342,7 @@ let tier6: [Target] = [
 let tier7: [Target] = [
     library(
         "Cairn",
-        ["CurlStreams", "Platform"]
+        ["CurlStreams", "DeferredSQLite", "Platform"]
             + (hasLocatorHeaders ? ["CairnModel", "Geometry", "Locator"] : []), isSDK: true),
     library("CairnAGS", ["Cairn"], isSDK: true),
     library("CairnTesting", ["Cairn"], isSDK: true),

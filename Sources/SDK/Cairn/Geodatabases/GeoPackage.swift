@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
+internal import DeferredSQLite
 internal import Foundation
 internal import Platform
 
@@ -581,8 +582,8 @@ enum PlanarRelation {
 
 /// WHERE clauses of the REST as SQLite takes them.
 enum WhereClause {
-    /// The clause with `date '…'` and `timestamp '…'` as texts that GeoPackages have; text and names
-    /// in quotes stay as they are.
+    /// The clause with `date '…'` and `timestamp '…'` as texts that GeoPackages have; text and
+    /// names in quotes stay as they are.
     static func sqlite(_ clause: String) -> String {
         var result = ""
         var rest = Substring(clause)

@@ -79,8 +79,9 @@ public final class ItemResourceCache: LoadableBase, @unchecked Sendable {
     }
 }
 
-/// A map with its data, in a folder or in a ZIP archive of one: `map.json`, geodatabases, tiles, and
-/// `locator.bin`.
+/// A map with its data, in a folder or in a ZIP archive of one.
+///
+/// In it are `map.json`, geodatabases, tiles, and `locator.bin`.
 ///
 /// Its map draws, identifies and queries from these files; no server is asked.
 public final class MobileMapPackage: LoadableBase, @unchecked Sendable {
