@@ -405,7 +405,7 @@ let testTargets: [Target] = [
     tests("CurlTests", ["Curl", "TestKit"]),
     tests("ICUTests", ["ICU"]),
     tests("ExpatTests", ["Expat", "TestKit"]),
-    tests("RouteSearchTests", ["CairnCore", "RouteSearch", "TestKit"]),
+    tests("RouteSearchTests", ["CairnCore", "Platform", "RouteSearch", "TestKit"]),
     tests(
         "RemoteTests",
         [
@@ -459,7 +459,7 @@ let testTargets: [Target] = [
         "RoadNetworkTests",
         [
             "RoadNetwork", "RoadSources", "RouteDirections", "Routing", "CairnModel", "Codecs",
-            "Geometry", "TestKit",
+            "Geometry", "Platform", "TestKit",
         ]),
     tests(
         "RoadSourcesTests",

@@ -5,6 +5,7 @@ import CairnModel
 import Codecs
 import Foundation
 import Geometry
+import Platform
 import RoadNetwork
 import TestKit
 import Testing
@@ -23,6 +24,88 @@ struct NetworkFileTests {
         }
         for count in stride(from: 0, to: bytes.count, by: 97) {
             expectRefusal(Array(bytes.prefix(count)), in: made.directory)
+        }
+    }
+
+    /// Version 2 had four bytes for each number, two for the class of a turn, and the edges before
+    /// their copies among the arcs.
+    @Test func `a file of version 2 is the same network`() throws {
+        var draft = Grid.draft(side: 7)
+        var oneWay = draft.traits[0]
+        oneWay.backward = [RoadDraft.Passage(access: .closed, speed: 0)]
+        draft.traits.append(oneWay)
+        draft.ways[3].traits = 1
+        let made = try BuiltNetwork(draft)
+        let bytes = [UInt8](try Data(contentsOf: URL(filePath: made.path)))
+        func number(_ place: Int, _ width: Int) -> UInt64 {
+            (0..<width).reversed().reduce(0) { $0 << 8 | UInt64(bytes[place + $1]) }
+        }
+        let (durations, components, linkEdges, arcs, classes) = (18, 21, 14, 22, 25)
+        var sections: [[UInt8]] = []
+        for section in 0..<Int(number(12, 4)) {
+            let entry = 64 + 16 * section
+            let (start, count) = (Int(number(entry, 8)), Int(number(entry + 8, 7)))
+            let width = Int(bytes[entry + 15])
+            guard width > 0 else {
+                sections.append(Array(bytes[start..<start + count]))
+                continue
+            }
+            let all = UInt64.max >> UInt64(64 - 8 * width)
+            var section4 = ByteWriter()
+            if section == arcs {
+                for edge in 0..<made.network.edgeCount { section4.append(UInt32(edge)) }
+            }
+            for place in stride(from: start, to: start + count, by: width) {
+                let value = number(place, width)
+                if section == classes {
+                    section4.append(UInt16(value))
+                } else if value < all {
+                    section4.append(UInt32(value))
+                } else {
+                    #expect([durations, components, linkEdges].contains(section))
+                    section4.append(
+                        section == durations ? RoadNetwork.unreachable : UInt32.max)
+                }
+            }
+            sections.append(section4.bytes)
+        }
+        var (table, offset) = (ByteWriter(), 64 + 16 * sections.count)
+        for section in sections {
+            table.append(UInt64(offset))
+            table.append(UInt64(section.count))
+            offset += section.count
+        }
+        let body = table.bytes + sections.joined()
+        var header = ByteWriter()
+        header.append(Array(bytes[..<8]))
+        header.append(UInt32(2))
+        header.append(UInt32(sections.count))
+        header.append(UInt64(offset))
+        header.append(CRC32C.checksum(body))
+        header.append([UInt8](repeating: 0, count: 60 - header.byteCount))
+        header.append(CRC32C.checksum(header.bytes))
+        let path = made.directory + "/old.bin"
+        try Data(header.bytes + body).write(to: URL(filePath: path))
+        let (old, new) = (
+            try RoadNetwork(path: path, id: ContentID(SHA256Zero.digest)), made.network
+        )
+        #expect(old.arcEdges() == new.arcEdges())
+        #expect(old.turnStarts() == new.turnStarts())
+        #expect(old.turnTargets() == new.turnTargets())
+        #expect(old.tails() == new.tails())
+        #expect(old.heads() == new.heads())
+        #expect(old.firstEdges() == new.firstEdges())
+        #expect(old.lengths() == new.lengths())
+        for mode in new.modes.indices {
+            #expect(old.durations(mode: mode) == new.durations(mode: mode))
+            #expect(old.turnDurations(mode: mode) == new.turnDurations(mode: mode))
+            #expect(old.components(mode: mode) == new.components(mode: mode))
+        }
+        for edge in 0..<new.edgeCount {
+            #expect(old.name(of: edge) == new.name(of: edge))
+            #expect(old.traits(of: edge) == new.traits(of: edge))
+            #expect(old.shape(of: edge) == new.shape(of: edge))
+            #expect(old.opposite(of: edge) == new.opposite(of: edge))
         }
     }
 

@@ -2,6 +2,7 @@
 // Part of Cairn.
 
 import CairnCore
+import Platform
 import RouteSearch
 import TestKit
 import Testing
@@ -128,6 +129,49 @@ import Testing
         let other = try RouteMetric(RouteTopology(roads.graph), roads.weights)
         #expect(throws: Failure.self) {
             try searcher.cost(from: [RouteEnd(0, at: .nan)], to: [], other)
+        }
+    }
+
+    /// Version 1 had four bytes for each number.
+    @Test func `a file of the first version is the same topology`() throws {
+        let roads = try roads(seed: 6)
+        let bytes = try RouteTopology.build(roads.graph)
+        func number(_ place: Int, width: Int = 4) -> UInt32 {
+            (0..<width).reversed().reduce(0) { $0 << 8 | UInt32(bytes[place + $1]) }
+        }
+        let (edges, turns, arcs) = (Int(number(12)), Int(number(16)), Int(number(20)))
+        let counts = [
+            edges, edges, edges + 1, turns, turns, edges + 1, arcs, edges + 1, arcs, arcs,
+        ]
+        var (body, place) = (ByteWriter(), 64)
+        for (array, count) in counts.enumerated() {
+            let width = Int(bytes[28 + array])
+            #expect(width < 4)
+            let none = UInt32.max >> UInt32(8 * (4 - width))
+            for _ in 0..<count {
+                let value = number(place, width: width)
+                body.append(value == none ? UInt32.max : value)
+                place += width
+            }
+        }
+        #expect(bytes[place...] == [0, 0, 0, 0])
+        var old = ByteWriter()
+        old.append(Array(bytes[..<8]))
+        for value in [1, UInt32(edges), UInt32(turns), UInt32(arcs)] { old.append(value) }
+        old.append(CRC32C.checksum(body.bytes))
+        old.append([UInt8](repeating: 0, count: 60 - old.byteCount))
+        old.append(CRC32C.checksum(old.bytes))
+        let first = try RouteTopology(bytes: old.bytes + body.bytes)
+        #expect(first.arcCount == arcs)
+        var metric = try RouteMetric(first, roads.weights)
+        var same = try RouteMetric(RouteTopology(bytes: bytes), roads.weights)
+        #expect(metric == same)
+        var random = SeededGenerator(seed: 7)
+        for _ in 0..<50 {
+            let change = roads.change(using: &random)
+            try metric.apply([change])
+            try same.apply([change])
+            #expect(metric == same)
         }
     }
 

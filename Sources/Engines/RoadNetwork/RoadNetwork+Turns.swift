@@ -35,7 +35,7 @@ extension RoadNetwork {
     }
 
     /// The edge of an arc.
-    public func edge(ofArc arc: Int) -> Int { number(.arcEdges, arc) }
+    public func edge(ofArc arc: Int) -> Int { mapped.withBytes { file.edge(ofArc: arc, $0) } }
 
     /// The turns that leave an arc: one onto each edge that leaves its head, in their order.
     public func turns(fromArc arc: Int) -> [Turn] {

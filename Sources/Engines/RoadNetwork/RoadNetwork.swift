@@ -81,7 +81,9 @@ public final class RoadNetwork: Sendable {
     /// First edge that leaves each vertex; one more ends the last.
     public func firstEdges() -> [UInt32] { column(.firstEdges) }
     /// The edge of each arc; arc `n` below ``edgeCount`` is edge `n`.
-    public func arcEdges() -> [UInt32] { column(.arcEdges) }
+    public func arcEdges() -> [UInt32] {
+        mapped.withBytes { bytes in (0..<arcCount).map { UInt32(file.edge(ofArc: $0, bytes)) } }
+    }
     /// First turn that leaves each arc; one more ends the last.
     ///
     /// The turns of an arc are those onto each edge that leaves its head, in their order.
@@ -138,8 +140,9 @@ public final class RoadNetwork: Sendable {
 
     private func column(_ section: NetworkLayout.Section) -> [UInt32] {
         mapped.withBytes { bytes in
-            let range = file.sections[section.rawValue]
-            return (0..<range.count / 4).map { bytes.uint32(at: range.lowerBound + 4 * $0) }
+            let column = file.columns[section.rawValue]
+            let count = file.sections[section.rawValue].count / column.width
+            return (0..<count).map { column[$0, bytes] }
         }
     }
 }

@@ -30,11 +30,11 @@ extension RouteMetric {
             case .edge(let edge, let cost):
                 guard weights.edges[Int(edge)] != cost else { continue }
                 weights.edges[Int(edge)] = cost
-                for turn in topology.turns(Int(edge)) { reach.add(topology.turnArcs[turn]) }
+                for turn in topology.turns(Int(edge)) { reach.add(topology.turnArc(turn)) }
             case .turn(let from, let to, let cost):
                 guard let turn = topology.turn(from: Int(from), to: Int(to)) else { continue }
                 weights.turns[turn] = cost
-                reach.add(topology.turnArcs[turn])
+                reach.add(topology.turnArc(turn))
             }
         }
         var budget = topology.arcCount / 4

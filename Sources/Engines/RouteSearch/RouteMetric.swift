@@ -80,7 +80,7 @@ public struct RouteMetric: Equatable, Sendable {
         for arc in down.indices { down[arc] = RouteWeights.infinity }
         for edge in 0..<topology.edgeCount {
             for turn in topology.turns(edge) {
-                let code = topology.turnArcs[turn]
+                let code = topology.turnArc(turn)
                 guard code != RouteTopology.none else { continue }
                 if code & 1 == 0 {
                     up[Int(code / 2)] = cost(edge, turn)

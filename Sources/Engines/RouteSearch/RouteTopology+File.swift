@@ -5,14 +5,19 @@ public import CairnCore
 public import Platform
 
 /// The file's form: a header of 64 bytes, then the arrays of ``RouteTopology`` in the order of its
-/// properties, 32-bit little-endian numbers without gaps.
+/// properties, little-endian numbers without gaps, then four zeros.
 ///
 /// The header: `CRNROUTE`, version (4 bytes), edges (4), turns (4), arcs (4), CRC-32C of what
-/// follows the header (4), zeros, CRC-32C of the 60 bytes before (4).
+/// follows the header (4), bytes of a number in each array (1 each), zeros, CRC-32C of the 60
+/// bytes before (4). Where all bits of a number are set it is ``RouteTopology/none``.
+///
+/// In version 1 all numbers have four bytes, and nothing follows the arrays.
 enum TopologyLayout {
     static let magic = Array("CRNROUTE".utf8)
-    static let version: UInt32 = 1
+    static let version: UInt32 = 2
     static let headerByteCount = 64
+    static let widthsOffset = 28
+    static let paddingByteCount = 4
 
     /// The number of numbers in each array.
     static func counts(edges: Int, turns: Int, arcs: Int) -> [Int] {
@@ -20,14 +25,22 @@ enum TopologyLayout {
     }
 
     static func bytes(edges: Int, turns: Int, arcs: Int, _ arrays: [[UInt32]]) -> [UInt8] {
-        var body = ByteWriter(capacity: 4 * arrays.reduce(0) { $0 + $1.count })
-        for array in arrays { for number in array { body.append(number) } }
+        let widths = arrays.map { array in
+            MappedNumbers.width(array.lazy.filter { $0 != RouteTopology.none })
+        }
+        var body = ByteWriter(
+            capacity: paddingByteCount + zip(arrays, widths).reduce(0) { $0 + $1.0.count * $1.1 })
+        for (array, width) in zip(arrays, widths) {
+            for number in array { body.append(number, width: width) }
+        }
+        body.append([UInt8](repeating: 0, count: paddingByteCount))
         var header = ByteWriter()
         header.append(magic)
         for number in [version, UInt32(edges), UInt32(turns), UInt32(arcs)] {
             header.append(number)
         }
         header.append(CRC32C.checksum(body.bytes))
+        header.append(widths.map { UInt8($0) })
         while header.bytes.count < headerByteCount - 4 { header.append(UInt8(0)) }
         header.append(CRC32C.checksum(header.bytes))
         return header.bytes + body.bytes
@@ -77,23 +90,27 @@ extension RouteTopology {
                 "route topology in '\(file.path)' has version \(numbers[0]); this build reads "
                     + "version \(TopologyLayout.version)")
         }
-        guard numbers[0] == TopologyLayout.version, checksums.0 == numbers.last else {
+        guard numbers[0] >= 1, checksums.0 == numbers.last else {
             throw corrupt("the header's checksum is wrong")
         }
         let counts = TopologyLayout.counts(
             edges: Int(numbers[1]), turns: Int(numbers[2]), arcs: Int(numbers[3]))
-        guard 4 * counts.reduce(0, +) == range.count - header else {
-            throw corrupt("it has \(range.count) bytes, not what its counts need")
-        }
+        let isFirstVersion = numbers[0] == 1
+        let widths = file.copy(
+            start + TopologyLayout.widthsOffset..<start + TopologyLayout.widthsOffset + counts.count
+        ).map { isFirstVersion ? 4 : Int($0) }
+        let padding = isFirstVersion ? 0 : TopologyLayout.paddingByteCount
+        guard widths.allSatisfy({ 1...4 ~= $0 }),
+            zip(counts, widths).reduce(padding, { $0 + $1.0 * $1.1 }) == range.count - header
+        else { throw corrupt("it has \(range.count) bytes, not what its counts need") }
         guard checksums.1 == numbers[4] else { throw corrupt("the checksum is wrong") }
         var arrays: [MappedNumbers] = []
         var place = start + header
-        for count in counts {
-            guard let array = MappedNumbers(file, place..<place + 4 * count) else {
-                throw corrupt("an array is not within the file")
-            }
+        for (count, width) in zip(counts, widths) {
+            guard let array = MappedNumbers(file, place..<place + width * count, width: width)
+            else { throw corrupt("an array is not within the file") }
             arrays.append(array)
-            place += 4 * count
+            place += width * count
         }
         self.init(file: file, range: range, arrays)
         do { try check() } catch { throw corrupt(error.what) }
@@ -168,7 +185,7 @@ extension RouteTopology {
                     throw TopologyDamage("edge \(edge) turns twice into edge \(target)")
                 }
                 lastEdges[target] = edge
-                guard turnArcs[turn] == arcCode(from: edge, to: target) else {
+                guard turnArc(turn) == arcCode(from: edge, to: target) else {
                     throw TopologyDamage("turn \(turn) is not the arc between its edges")
                 }
             }

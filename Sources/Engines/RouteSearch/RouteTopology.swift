@@ -2,7 +2,7 @@
 // Part of Cairn.
 
 internal import CairnCore
-internal import Platform
+public import Platform
 
 /// What the search needs to know of a road graph whatever its costs: the turns, an order of the
 /// edges, and the chordal graph that eliminating them in that order gives.
@@ -22,12 +22,11 @@ public struct RouteTopology: Sendable {
     let ranks: MappedNumbers
     /// Of each rank.
     let edges: MappedNumbers
-    /// Of each edge in ``turnTargets`` and ``turnArcs``, then the end.
-    let turnStarts: MappedNumbers
-    /// Edges.
-    let turnTargets: MappedNumbers
-    /// Of each turn: twice its arc, one more where it leads from the higher rank to the lower;
-    /// ``none`` for a turn from an edge into itself.
+    /// Start of each edge's turns in ``turnTargets``, then the end.
+    public let turnStarts: MappedNumbers
+    /// The edge that each turn leads into.
+    public let turnTargets: MappedNumbers
+    /// Of each turn, see ``turnArc(_:)``.
     let turnArcs: MappedNumbers
     /// Start of the arcs that go up from each rank, then the end.
     let upStarts: MappedNumbers
@@ -73,6 +72,14 @@ public struct RouteTopology: Sendable {
     @inline(__always)
     func turns(_ edge: Int) -> Range<Int> {
         Int(turnStarts[edge])..<Int(turnStarts[edge + 1])
+    }
+
+    /// Of a turn twice its arc, one more where it leads from the higher rank to the lower; ``none``
+    /// for a turn from an edge into itself.
+    @inline(__always)
+    func turnArc(_ turn: Int) -> UInt32 {
+        let code = turnArcs[turn]
+        return code == turnArcs.largest ? Self.none : code
     }
 
     /// The turn from one edge into another.

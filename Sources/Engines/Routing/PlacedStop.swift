@@ -3,6 +3,7 @@
 
 internal import CairnModel
 internal import Geometry
+internal import Platform
 internal import RoadNetwork
 internal import RouteSearch
 
@@ -151,7 +152,7 @@ extension RoutableNetwork {
         for arc in arcs(of: Int(last.arc)) {
             var search = EnclosedSearch(arc, cost: share(cost(arc, costs, conditions), last))
             while let (arc, cost) = search.next(), search.settledCount < Self.enclosedLimit {
-                for (turn, source) in entries.into(Int(arc)) {
+                for (turn, source) in turns(into: Int(arc)) {
                     let turning = self.cost(ofTurn: turn, from: source, costs, conditions)
                     let own = self.cost(UInt32(source), costs, conditions)
                     guard turning < RouteWeights.infinity, own < RouteWeights.infinity else {

@@ -20,12 +20,8 @@ public final class RoutableNetwork: Sendable {
     public let roads: RoadNetwork
     let topology: RouteTopology
     /// The edge of each arc.
-    let arcEdges: [UInt32]
-    /// Start of each arc's turns in ``turnTargets``, then the end.
-    let turnStarts: [UInt32]
-    let turnTargets: [UInt32]
-    /// The turns into each arc, by arc, with the arcs they come from.
-    let entries: TurnEntries
+    let arcEdges: ArcEdges
+    private let knownEntries = Mutex<TurnEntries?>(nil)
     /// What each turn is.
     let turnKinds: [TurnKind]
     /// The copies of edges: of each edge that has some, its further arcs.
@@ -78,13 +74,11 @@ public final class RoutableNetwork: Sendable {
         self.published = published
         self.roads = roads
         self.topology = topology
-        let (arcEdges, starts, targets) = (
-            roads.arcEdges(), roads.turnStarts(), roads.turnTargets()
-        )
-        self.arcEdges = arcEdges
-        turnStarts = starts
-        turnTargets = targets
-        entries = TurnEntries(starts: starts, targets: targets)
+        let starts = roads.turnStarts()
+        guard topology.turnStarts.elementsEqual(starts),
+            topology.turnTargets.elementsEqual(roads.turnTargets())
+        else { throw Failure(.corrupt, "'\(path)' is the order of another network's edges") }
+        arcEdges = ArcEdges(roads)
         var copies: [UInt32: [UInt32]] = [:]
         for arc in roads.edgeCount..<roads.arcCount {
             copies[arcEdges[arc], default: []].append(UInt32(arc))
@@ -111,6 +105,20 @@ public final class RoutableNetwork: Sendable {
             }
         }
         return kinds
+    }
+
+    /// Start of each arc's turns in ``turnTargets``, then the end.
+    var turnStarts: MappedNumbers { topology.turnStarts }
+    var turnTargets: MappedNumbers { topology.turnTargets }
+
+    /// The turns into an arc, with the arcs they come from.
+    func turns(into arc: Int) -> [(turn: Int, source: Int)] {
+        let entries = knownEntries.withLock { known in
+            let entries = known ?? TurnEntries(starts: turnStarts, targets: turnTargets)
+            known = entries
+            return entries
+        }
+        return entries.into(arc).map { (Int($0), source(ofTurn: Int($0))) }
     }
 
     /// The arcs of an edge: itself, and its copies.
@@ -149,32 +157,45 @@ public final class RoutableNetwork: Sendable {
     }
 }
 
-/// The turns of a network by the arc that they lead to.
-struct TurnEntries: Sendable {
+/// The edge of each arc of a network.
+struct ArcEdges: Sendable, RandomAccessCollection {
+    let endIndex: Int
+    private let edgeCount: Int
+    /// The edges of the arcs behind the first ones, which are the edges themselves.
+    private let copied: [UInt32]
+
+    init(_ roads: RoadNetwork) {
+        endIndex = roads.arcCount
+        edgeCount = roads.edgeCount
+        copied = (edgeCount..<endIndex).map { UInt32(roads.edge(ofArc: $0)) }
+    }
+
+    var startIndex: Int { 0 }
+
+    subscript(arc: Int) -> UInt32 { arc < edgeCount ? UInt32(arc) : copied[arc - edgeCount] }
+}
+
+/// The turns of a network by the arc that they lead to; 4 bytes for each turn and each arc.
+private struct TurnEntries: Sendable {
     private let starts: [UInt32]
     private let turns: [UInt32]
-    private let sources: [UInt32]
 
-    init(starts turnStarts: [UInt32], targets: [UInt32]) {
+    init(starts turnStarts: MappedNumbers, targets: MappedNumbers) {
         let count = turnStarts.count - 1
         var starts = [UInt32](repeating: 0, count: count + 1)
         for target in targets { starts[Int(target) + 1] += 1 }
         for arc in 0..<count { starts[arc + 1] += starts[arc] }
         var places = starts
         var turns = [UInt32](repeating: 0, count: targets.count)
-        var sources = turns
         for arc in 0..<count {
             for turn in Int(turnStarts[arc])..<Int(turnStarts[arc + 1]) {
                 let place = Int(places[Int(targets[turn])])
                 places[Int(targets[turn])] += 1
                 turns[place] = UInt32(turn)
-                sources[place] = UInt32(arc)
             }
         }
-        (self.starts, self.turns, self.sources) = (starts, turns, sources)
+        (self.starts, self.turns) = (starts, turns)
     }
 
-    func into(_ arc: Int) -> [(turn: Int, source: Int)] {
-        (Int(starts[arc])..<Int(starts[arc + 1])).map { (Int(turns[$0]), Int(sources[$0])) }
-    }
+    func into(_ arc: Int) -> ArraySlice<UInt32> { turns[Int(starts[arc])..<Int(starts[arc + 1])] }
 }

@@ -2,6 +2,7 @@
 // Part of Cairn.
 
 internal import CairnModel
+internal import Platform
 internal import RoadNetwork
 internal import RouteSearch
 

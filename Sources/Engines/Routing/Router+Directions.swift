@@ -3,6 +3,7 @@
 
 internal import CairnModel
 internal import Geometry
+internal import Platform
 internal import RoadNetwork
 internal import RouteDirections
 internal import RouteSearch

@@ -13,6 +13,8 @@ struct NetworkWriter {
     private let topology: NetworkTopology
     private var sections: [[UInt8]] = Array(
         repeating: [], count: NetworkLayout.Section.allCases.count)
+    /// Bytes of the numbers of each section; 0 for what is not made of numbers.
+    private var widths = [Int](repeating: 0, count: NetworkLayout.Section.allCases.count)
     private var textNumbers: [String: UInt32] = [:]
 
     /// The pieces of the file, in its order.
@@ -41,8 +43,13 @@ struct NetworkWriter {
     }
 
     private mutating func set(_ section: NetworkLayout.Section, _ numbers: some Sequence<UInt32>) {
-        var writer = ByteWriter(capacity: 4 * numbers.underestimatedCount)
-        for number in numbers { writer.append(number) }
+        let missing = section.missing
+        let width = MappedNumbers.width(numbers.lazy.filter { $0 != missing })
+        var writer = ByteWriter(capacity: width * numbers.underestimatedCount)
+        for number in numbers {
+            writer.append(number == missing ? NetworkLayout.none : number, width: width)
+        }
+        widths[section.rawValue] = width
         set(section, writer)
     }
 
@@ -159,12 +166,10 @@ struct NetworkWriter {
     private mutating func layOut(
         _ turns: TurnTable, _ resolved: [RestrictionResolver.Resolved]
     ) {
-        set(.arcEdges, turns.arcEdges)
+        set(.arcEdges, turns.arcEdges.dropFirst(topology.edges.count))
         set(.turnStarts, turns.turnStarts)
         set(.turnTargets, turns.turnTargets)
-        var numbers = ByteWriter(capacity: 2 * turns.turnClasses.count)
-        for number in turns.turnClasses { numbers.append(number) }
-        set(.turnClasses, numbers)
+        set(.turnClasses, turns.turnClasses.lazy.map { UInt32($0) })
         var classes = ByteWriter()
         for turnClass in turns.classes {
             classes.append(turnClass.flags.rawValue)
@@ -239,9 +244,9 @@ struct NetworkWriter {
         let headerByteCount =
             NetworkLayout.headerByteCount + sections.count * NetworkLayout.sectionEntryByteCount
         var offset = headerByteCount
-        for section in sections {
+        for (section, width) in zip(sections, widths) {
             table.append(UInt64(offset))
-            table.append(UInt64(section.count))
+            table.append(UInt64(section.count) | UInt64(width) << 56)
             offset += section.count
         }
         var crc = CRC32C()

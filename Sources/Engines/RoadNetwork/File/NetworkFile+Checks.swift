@@ -24,9 +24,11 @@ extension NetworkFile {
         _ bytes: RawSpan, path: String
     ) throws(Failure) -> (file: NetworkFile, description: NetworkDescription) {
         do throws(Damage) {
-            let sections = try sections(of: bytes)
+            let (sections, columns) = try sections(of: bytes)
             let description = try description(bytes, sections[0])
-            let file = try NetworkFile(sections, modes: description.modes.count)
+            let file = try NetworkFile(
+                sections, columns, modes: description.modes.count,
+                hasAllArcs: bytes.uint32(at: 8) == NetworkLayout.firstVersion)
             try file.checkTexts(bytes)
             try file.checkGraph(bytes)
             try file.checkLinks(bytes)
@@ -39,14 +41,16 @@ extension NetworkFile {
             if let version = error.version {
                 throw Failure(
                     .newerVersion,
-                    "road network '\(path)' has version \(version); this build reads version "
-                        + "\(NetworkLayout.version)")
+                    "road network '\(path)' has version \(version); this build reads versions "
+                        + "\(NetworkLayout.firstVersion) to \(NetworkLayout.version)")
             }
             throw Failure(.corrupt, "road network '\(path)': \(error.what)")
         }
     }
 
-    private static func sections(of bytes: RawSpan) throws(Damage) -> [Range<Int>] {
+    private static func sections(
+        of bytes: RawSpan
+    ) throws(Damage) -> (ranges: [Range<Int>], columns: [NumberColumn]) {
         let names = NetworkLayout.Section.allCases
         let header =
             NetworkLayout.headerByteCount + names.count * NetworkLayout.sectionEntryByteCount
@@ -58,12 +62,13 @@ extension NetworkFile {
         }
         let version = bytes.uint32(at: 8)
         guard version <= NetworkLayout.version else { throw Damage("", version: version) }
-        guard version == NetworkLayout.version || version == 0 else {
+        guard version >= NetworkLayout.firstVersion || version == 0 else {
             throw Damage(
-                "it has version \(version), this build reads version \(NetworkLayout.version): "
+                "it has version \(version), this build reads versions "
+                    + "\(NetworkLayout.firstVersion) to \(NetworkLayout.version): "
                     + "'cairn network build' makes it anew")
         }
-        guard version == NetworkLayout.version,
+        guard version >= NetworkLayout.firstVersion,
             CRC32C.checksum(bytes.extracting(0..<60)) == bytes.uint32(at: 60)
         else { throw Damage("the header's checksum is wrong") }
         guard bytes.uint64(at: 16) == UInt64(bytes.byteCount) else {
@@ -78,20 +83,29 @@ extension NetworkFile {
             throw Damage("it has \(bytes.uint32(at: 12)) sections; expected \(names.count)")
         }
         var result: [Range<Int>] = []
+        var columns: [NumberColumn] = []
         var expected = header
         for section in names {
             let entry =
                 NetworkLayout.headerByteCount
                 + section.rawValue * NetworkLayout.sectionEntryByteCount
-            let (offset, count) = (bytes.uint64(at: entry), bytes.uint64(at: entry + 8))
+            let (offset, form) = (bytes.uint64(at: entry), bytes.uint64(at: entry + 8))
+            let (count, stated) = (form & (1 << 56 - 1), Int(form >> 56))
             guard offset == UInt64(expected), count <= UInt64(bytes.byteCount - expected) else {
                 throw Damage("section \(section) exceeds the file")
             }
+            let mayState = section.isNumbers && version > NetworkLayout.firstVersion
+            guard stated == 0 || mayState && stated <= 4 else {
+                throw Damage("section \(section) has numbers of \(stated) bytes")
+            }
+            columns.append(
+                NumberColumn(
+                    section, start: expected, width: stated == 0 ? section.usualWidth : stated))
             result.append(expected..<expected + Int(count))
             expected += Int(count)
         }
         guard expected == bytes.byteCount else { throw Damage("bytes follow the last section") }
-        return result
+        return (result, columns)
     }
 
     private static func description(
@@ -106,9 +120,13 @@ extension NetworkFile {
         return description
     }
 
-    private init(_ sections: [Range<Int>], modes: Int) throws(Damage) {
+    /// - Parameter hasAllArcs: Whether the section of arcs has the edges themselves, too.
+    private init(
+        _ sections: [Range<Int>], _ columns: [NumberColumn], modes: Int, hasAllArcs: Bool
+    ) throws(Damage) {
         func count(_ section: NetworkLayout.Section, ends: Int = 0) throws(Damage) -> Int {
-            let width = section.recordByteCount(modes: modes)
+            let width = section.recordByteCount(
+                modes: modes, width: columns[section.rawValue].width)
             let range = sections[section.rawValue]
             guard range.count.isMultiple(of: width), range.count / width >= ends else {
                 throw Damage("section \(section) is truncated")
@@ -124,11 +142,13 @@ extension NetworkFile {
             }
         }
         self.sections = sections
+        self.columns = columns
         modeCount = modes
         vertexCount = try count(.vertices)
         edgeCount = try count(.tails)
         linkCount = try count(.linkWays)
-        arcCount = try count(.arcEdges)
+        ownArcCount = hasAllArcs ? 0 : edgeCount
+        arcCount = try count(.arcEdges) + ownArcCount
         turnCount = try count(.turnTargets)
         classCount = try count(.classes)
         restrictionCount = try count(.restrictions, ends: 1)
@@ -161,7 +181,8 @@ extension NetworkFile {
     }
 
     private func count(_ section: NetworkLayout.Section) -> Int {
-        sections[section.rawValue].count / section.recordByteCount(modes: modeCount)
+        sections[section.rawValue].count
+            / section.recordByteCount(modes: modeCount, width: columns[section.rawValue].width)
     }
 
     /// Checks that the starts of lists ascend from 0 to the number of their elements.
@@ -277,7 +298,7 @@ extension NetworkFile {
         }
         try checkStarts(.turnStarts, of: arcCount, end: turnCount, bytes)
         for arc in 0..<arcCount {
-            let edge = number(.arcEdges, arc, bytes)
+            let edge = edge(ofArc: arc, bytes)
             guard edge < edgeCount, arc >= edgeCount || arc == edge else {
                 throw Damage("arc \(arc) is invalid")
             }
@@ -290,7 +311,7 @@ extension NetworkFile {
             }
             for (place, turn) in turns.enumerated() {
                 let target = number(.turnTargets, turn, bytes)
-                guard target < arcCount, number(.arcEdges, target, bytes) == first + place,
+                guard target < arcCount, self.edge(ofArc: target, bytes) == first + place,
                     turnClass(turn, bytes) < classCount
                 else { throw Damage("turn \(turn) is invalid") }
             }

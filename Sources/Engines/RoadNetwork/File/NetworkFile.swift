@@ -3,11 +3,38 @@
 
 internal import Platform
 
+/// Where the numbers of a section lie.
+struct NumberColumn: Sendable {
+    let start: Int
+    let width: Int
+    /// The largest number of this width, which stands for ``missing``.
+    private let largest: UInt32
+    private let missing: UInt32
+
+    init(_ section: NetworkLayout.Section, start: Int, width: Int) {
+        self.start = start
+        self.width = width
+        largest = UInt32.max >> UInt32(8 * (4 - width))
+        missing = section.missing
+    }
+
+    /// A number; up to three bytes behind it are touched, which are those of a later section.
+    @inline(__always)
+    subscript(index: Int, bytes: RawSpan) -> UInt32 {
+        let value = bytes.uint32(at: start + index * width) & largest
+        return value == largest ? missing : value
+    }
+}
+
 /// The places of an opened, validated file's tables.
 ///
 /// The bytes are passed to each call. Every number was validated on opening.
 struct NetworkFile: Sendable {
     let sections: [Range<Int>]
+    /// Of the sections that are made of numbers.
+    let columns: [NumberColumn]
+    /// Number of arcs whose edge is not in ``NetworkLayout/Section/arcEdges``.
+    let ownArcCount: Int
     let modeCount: Int
     let vertexCount: Int
     let edgeCount: Int
@@ -19,33 +46,36 @@ struct NetworkFile: Sendable {
     let snapping: SnapIndex
 
     private static let widths = NetworkLayout.Section.allCases.map {
-        $0.recordByteCount(modes: 0)
+        $0.recordByteCount(modes: 0, width: 0)
     }
 
+    /// The place of a record in a section that is not made of numbers.
     func offset(_ section: NetworkLayout.Section, _ index: Int) -> Int {
         sections[section.rawValue].lowerBound + index * Self.widths[section.rawValue]
     }
 
-    /// A record of 4 bytes as a number.
+    /// A number of a section that is made of them.
     func number(_ section: NetworkLayout.Section, _ index: Int, _ bytes: RawSpan) -> Int {
-        Int(bytes.uint32(at: sections[section.rawValue].lowerBound + 4 * index))
+        Int(columns[section.rawValue][index, bytes])
     }
 
     func length(_ edge: Int, _ bytes: RawSpan) -> UInt32 {
         let link = number(.edgeLinks, edge, bytes) / 2
-        return bytes.uint32(at: offset(.linkLengths, link))
+        return columns[NetworkLayout.Section.linkLengths.rawValue][link, bytes]
     }
 
     func duration(_ edge: Int, mode: Int, _ bytes: RawSpan) -> UInt32 {
-        bytes.uint32(at: offset(.durations, mode * edgeCount + edge))
+        columns[NetworkLayout.Section.durations.rawValue][mode * edgeCount + edge, bytes]
     }
 
     func component(_ edge: Int, mode: Int, _ bytes: RawSpan) -> UInt32 {
-        bytes.uint32(at: offset(.components, mode * edgeCount + edge))
+        columns[NetworkLayout.Section.components.rawValue][mode * edgeCount + edge, bytes]
     }
 
-    func turnClass(_ turn: Int, _ bytes: RawSpan) -> Int {
-        Int(bytes.uint16(at: offset(.turnClasses, turn)))
+    func turnClass(_ turn: Int, _ bytes: RawSpan) -> Int { number(.turnClasses, turn, bytes) }
+
+    func edge(ofArc arc: Int, _ bytes: RawSpan) -> Int {
+        arc < ownArcCount ? arc : number(.arcEdges, arc - ownArcCount, bytes)
     }
 
     func classOffset(_ number: Int) -> Int {

@@ -7,14 +7,21 @@ internal import CairnModel
 ///
 /// Numbers are little-endian. The header is the magic, version (u32), number of sections (u32),
 /// byte count of the file (u64), CRC-32C of all behind the header (u32), zeros, and the CRC-32C of
-/// the header's first 60 bytes. Each section is in the table by offset and byte count (u64 both);
-/// they follow one another without gaps.
+/// the header's first 60 bytes. Each section is in the table by offset (u64), byte count (u56) and
+/// the bytes of its numbers (u8); they follow one another without gaps.
+///
+/// A number has as few bytes, 1 to 4, as the largest of its section needs; one with all bits set
+/// is missing: ``none``, or a duration ``RoadNetwork/unreachable``. Where the table says 0, as it
+/// does in version 2, a section's numbers have four bytes (two in ``Section/turnClasses``), and the
+/// section ``Section/arcEdges`` begins with the edges themselves.
 enum NetworkLayout {
     static let magic = Array("CRNROADS".utf8)
-    static let version: UInt32 = 2
+    static let version: UInt32 = 3
+    /// The oldest version that is read.
+    static let firstVersion: UInt32 = 2
     static let headerByteCount = 64
     static let sectionEntryByteCount = 16
-    /// Null value of 32-bit numbers.
+    /// Null value of numbers.
     static let none = UInt32.max
 
     /// The sections in the order of the file.
@@ -65,13 +72,13 @@ enum NetworkLayout {
         /// The strongly connected component of each edge, largest first, mode after mode; ``none``
         /// for a closed one.
         case components
-        /// The edge of each arc; the first arcs are the edges themselves.
+        /// The edge of each arc behind the first ones, which are the edges themselves.
         case arcEdges
         /// First turn of each arc; one more ends the last.
         case turnStarts
         /// The arc behind each turn.
         case turnTargets
-        /// The class of each turn (u16).
+        /// The class of each turn.
         case turnClasses
         /// Per class of turns flags (u8), angle in steps of 5° (i8), zeros (u16), and milliseconds
         /// by mode.
@@ -85,17 +92,35 @@ enum NetworkLayout {
         /// The packed Hilbert R-tree over pieces of links.
         case tree
 
-        /// Bytes of one record, given the number of modes.
-        func recordByteCount(modes: Int) -> Int {
+        /// Whether it is made of numbers of one width.
+        var isNumbers: Bool {
+            switch self {
+            case .description, .text, .vertices, .bearings, .linkWays, .lengthRemainders, .points,
+                .traits, .durationRemainders, .access, .classes, .restrictions, .tree:
+                false
+            default: true
+            }
+        }
+
+        /// What a number with all bits set means.
+        var missing: UInt32 { self == .durations ? RoadNetwork.unreachable : NetworkLayout.none }
+
+        /// Bytes of a number where the table says 0.
+        var usualWidth: Int { self == .turnClasses ? 2 : 4 }
+
+        /// Bytes of one record, given the number of modes and the bytes of a number.
+        func recordByteCount(modes: Int, width: Int) -> Int {
             switch self {
             case .description, .text, .access, .tree: 1
-            case .turnClasses, .lengthRemainders, .durationRemainders: 2
-            case .linkWays, .linkEdges, .points: 8
+            case .lengthRemainders, .durationRemainders: 2
+            case .bearings: 4
+            case .linkWays, .points: 8
             case .vertices: 16
             case .traits: 32
             case .classes: 4 + 4 * modes
             case .restrictions: 24
-            default: 4
+            case .linkEdges: 2 * width
+            default: width
             }
         }
     }

@@ -106,6 +106,12 @@ public struct ByteWriter: Hashable, Sendable {
         unsafe withUnsafeBytes(of: value.littleEndian) { unsafe storage.append(contentsOf: $0) }
     }
 
+    /// Appends the lowest 1 to 4 bytes of a number.
+    @inlinable
+    public mutating func append(_ value: UInt32, width: Int) {
+        for byte in 0..<width { storage.append(UInt8(truncatingIfNeeded: value >> (8 * byte))) }
+    }
+
     /// Appends 64-bit integers, one behind the other.
     @inlinable
     public mutating func append<let count: Int>(words: InlineArray<count, UInt64>) {

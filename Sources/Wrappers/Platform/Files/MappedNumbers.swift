@@ -1,27 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-/// A part of a mapped file as 32-bit little-endian numbers; keeps the mapping alive.
+/// A part of a mapped file as little-endian numbers of 1 to 4 bytes each, all of the same width;
+/// keeps the mapping alive.
 @safe
 public struct MappedNumbers: Sendable, RandomAccessCollection {
     @usableFromInline let file: MappedFile
     // Never written; in bounds of the mapping, which `file` keeps.
-    @usableFromInline nonisolated(unsafe) let base: UnsafePointer<UInt32>
+    @usableFromInline nonisolated(unsafe) let base: UnsafeRawPointer
     /// Number of numbers.
     public let count: Int
+    @usableFromInline let width: Int
+    /// The largest number of this width.
+    public let largest: UInt32
 
-    /// The numbers in a range of bytes; nil unless it is within the file and starts and ends at
-    /// multiples of 4.
-    public init?(_ file: MappedFile, _ range: Range<Int>) {
-        guard range.lowerBound >= 0, range.upperBound <= file.byteCount,
-            range.lowerBound % 4 == 0, range.count % 4 == 0
+    /// The numbers in a range of bytes; nil unless it and the `4 - width` bytes behind it, which a
+    /// read may touch, are within the file, and it has whole numbers of 1 to 4 bytes.
+    public init?(_ file: MappedFile, _ range: Range<Int>, width: Int = 4) {
+        guard 1...4 ~= width, range.lowerBound >= 0,
+            range.isEmpty || range.upperBound <= file.byteCount - (4 - width),
+            range.upperBound <= file.byteCount, range.count.isMultiple(of: width)
         else { return nil }
         self.file = file
-        let start = unsafe file.base.map { unsafe $0 + range.lowerBound }
         unsafe base =
-            start?.assumingMemoryBound(to: UInt32.self)
-            ?? UnsafePointer(bitPattern: 16).unsafelyUnwrapped
-        count = range.count / 4
+            file.base.map { unsafe $0 + range.lowerBound }
+            ?? UnsafeRawPointer(bitPattern: 16).unsafelyUnwrapped
+        count = range.count / width
+        self.width = width
+        largest = UInt32.max >> UInt32(8 * (4 - width))
     }
 
     /// 0.
@@ -34,7 +40,15 @@ public struct MappedNumbers: Sendable, RandomAccessCollection {
     public subscript(index: Int) -> UInt32 {
         @inline(__always) get {
             precondition(UInt(bitPattern: index) < UInt(bitPattern: count))
-            return unsafe UInt32(littleEndian: base[index])
+            let word = unsafe base.loadUnaligned(
+                fromByteOffset: index &* width, as: UInt32.self)
+            return UInt32(littleEndian: word) & largest
         }
+    }
+
+    /// The fewest bytes in which each of some numbers is below the largest of that width.
+    public static func width(_ numbers: some Sequence<UInt32>) -> Int {
+        let most = numbers.max() ?? 0
+        return (1...3).first { most < UInt32.max >> UInt32(8 * (4 - $0)) } ?? 4
     }
 }
