@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -20,6 +21,8 @@ void cairn_name_thread(const char *name) {
 }
 
 int cairn_pidfd_open(int pid) { return (int)syscall(SYS_pidfd_open, pid, 0); }
+
+int cairn_memory_file(void) { return memfd_create("cairn", MFD_CLOEXEC); }
 
 int cairn_poll(void *items, unsigned long count, int64_t nanoseconds) {
     struct timespec limit = {nanoseconds / 1000000000, nanoseconds % 1000000000};

@@ -3,12 +3,40 @@
 
 internal import Platform
 
-extension RouteMetric {
+/// The cost of every arc of a topology.
+struct Customization {
+    private let topology: RouteTopology
+    private var up: [UInt32]
+    private var down: [UInt32]
+
+    /// Customizes for weights that fit the topology.
+    init(_ topology: RouteTopology, _ weights: RouteWeights, threads: Int) {
+        self.topology = topology
+        up = [UInt32](repeating: RouteWeights.infinity, count: topology.arcCount)
+        down = up
+        for edge in 0..<topology.edgeCount {
+            for turn in topology.turns(edge) {
+                let code = topology.turnArc(turn)
+                guard code != RouteTopology.none else { continue }
+                let cost = RouteWeights.sum(weights.edges[edge], weights.turns[turn])
+                if code & 1 == 0 { up[Int(code / 2)] = cost } else { down[Int(code / 2)] = cost }
+            }
+        }
+        var pass = CustomizationPass(topology)
+        pass.run(customizeSubtrees(threads: threads), from: 0, &up, &down)
+    }
+
+    /// From the lower rank of each arc to the higher, and back.
+    var numbers: (up: ForkedNumbers, down: ForkedNumbers) {
+        let lists = ForkedNumbers.lists([up, down])
+        return (lists[0], lists[1])
+    }
+
     /// Customizes subtrees of the elimination tree on threads of their own, and waits for them; the
     /// ranks that are left, rising.
     ///
     /// A subtree's ranks are contiguous, and so are its arcs: each is done in a copy of its part.
-    mutating func customizeSubtrees(threads: Int) -> [Int] {
+    private mutating func customizeSubtrees(threads: Int) -> [Int] {
         let all = Array(0..<topology.edgeCount)
         guard threads > 1, !all.isEmpty else { return all }
         var parts = [[Range<Int>]](repeating: [], count: min(threads, 64))

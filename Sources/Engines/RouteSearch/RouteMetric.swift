@@ -11,17 +11,17 @@ internal import Platform
 /// to another costs from the start of the one edge to the start of the other. Costs stop at
 /// ``RouteWeights/infinity``: a route that costs as much is none.
 ///
-/// A value: a copy that is changed for one request shares nothing with the original. 8 bytes per
-/// arc.
+/// A value: a copy that is changed for one request changes nothing in the original. 8 bytes per
+/// arc; a changed copy has the pages of its own in which it differs.
 public struct RouteMetric: Equatable, Sendable {
     /// The topology it belongs to.
     public let topology: RouteTopology
     /// The costs it was made of.
     public internal(set) var weights: RouteWeights
     /// From the lower rank of each arc to the higher.
-    var up: [UInt32]
+    var up: ForkedNumbers
     /// From the higher rank of each arc to the lower.
-    var down: [UInt32]
+    var down: ForkedNumbers
 
     /// Customizes the topology.
     ///
@@ -42,9 +42,7 @@ public struct RouteMetric: Equatable, Sendable {
         for (turn, cost) in weights.turns.enumerated() { try Self.check(cost, turn: turn) }
         self.topology = topology
         self.weights = weights
-        up = [UInt32](repeating: RouteWeights.infinity, count: topology.arcCount)
-        down = up
-        customize(threads: threads)
+        (up, down) = Customization(topology, weights, threads: threads).numbers
     }
 
     static func check(_ cost: UInt32, edge: Int) throws(Failure) {
@@ -75,22 +73,8 @@ public struct RouteMetric: Equatable, Sendable {
     }
 
     /// Recomputes the cost of every arc.
-    mutating func customize(threads: Int = 1) {
-        for arc in up.indices { up[arc] = RouteWeights.infinity }
-        for arc in down.indices { down[arc] = RouteWeights.infinity }
-        for edge in 0..<topology.edgeCount {
-            for turn in topology.turns(edge) {
-                let code = topology.turnArc(turn)
-                guard code != RouteTopology.none else { continue }
-                if code & 1 == 0 {
-                    up[Int(code / 2)] = cost(edge, turn)
-                } else {
-                    down[Int(code / 2)] = cost(edge, turn)
-                }
-            }
-        }
-        var pass = CustomizationPass(topology)
-        pass.run(customizeSubtrees(threads: threads), from: 0, &up, &down)
+    mutating func customize() {
+        (up, down) = Customization(topology, weights, threads: 1).numbers
     }
 
     /// Two metrics are equal when their costs are; of the same topology.

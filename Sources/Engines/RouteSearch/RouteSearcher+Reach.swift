@@ -86,7 +86,7 @@ extension RouteSearcher {
 
     /// Brings the costs of the highest ranks down to all.
     private static func sweep(
-        _ topology: RouteTopology, _ costs: inout [UInt32], _ weights: [UInt32]
+        _ topology: RouteTopology, _ costs: inout [UInt32], _ weights: ForkedNumbers
     ) {
         let heads = topology.heads
         for rank in (0..<topology.edgeCount).reversed() {

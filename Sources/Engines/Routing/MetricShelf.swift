@@ -8,8 +8,8 @@ internal import Synchronization
 /// The metrics of a network that are kept: for each kind of costs the one without changes, and
 /// those of the conditions that were asked for last: of the present, and of a time that is stated.
 ///
-/// At most ``capacity`` kinds, 24 bytes for each arc of the topology; the least recently used goes
-/// first and is made again to the same numbers.
+/// At most ``capacity`` kinds, 8 bytes for each arc of the topology and the pages in which those of
+/// conditions differ; the least recently used goes first and is made again to the same numbers.
 final class MetricShelf: Sendable {
     static let capacity = 6
 

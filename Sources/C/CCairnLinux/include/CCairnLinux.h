@@ -42,6 +42,9 @@ int cairn_watch_termination(int fd);
 /// The magic number of the file system a path lies on, as statfs(2) gives it; -1 and errno.
 long cairn_filesystem_type(const char *path);
 
+/// memfd_create(2): a file in memory, which goes with its last descriptor and mapping; -1 and errno.
+int cairn_memory_file(void);
+
 /// Creates a file without a name (O_TMPFILE), mode 0600, for writing: it goes with its last descriptor, however its
 /// process ends. -1 where the file system has no such files, the directory cannot be written, or /proc is not there,
 /// through which it could be given a name.
