@@ -35,6 +35,8 @@ int cairn_thread_id(void) {
     return known;
 }
 
+void cairn_release_heaps(void) { malloc_trim(0); }
+
 void cairn_limit_heaps(int count, int kept_bytes) {
     mallopt(M_ARENA_MAX, count);
     mallopt(M_TRIM_THRESHOLD, kept_bytes);

@@ -2,6 +2,7 @@
 // Part of Cairn.
 
 internal import CairnModel
+internal import Platform
 internal import RouteSearch
 internal import Synchronization
 
@@ -82,6 +83,8 @@ final class MetricShelf: Sendable {
         }
         if let known { return known }
         let base = try RouteMetric(network.topology, network.weights(costs), threads: 2)
+        // What opening the network and this took was several times of what is kept.
+        ProcessLimits.releaseFreeMemory()
         let entry = Entry(costs: costs, base: base, kept: [])
         entries.withLock { entries in
             // Another thread may have made it meanwhile; either will do.

@@ -57,3 +57,6 @@ int cairn_name_file(int fd, const char *path);
 /// back what is free at their ends beyond `kept_bytes` and grow by an eighth of it, 128 KiB at most; blocks above that
 /// size and 256 KiB get pages of their own, which go back when they are freed. Call it before there are many threads.
 void cairn_limit_heaps(int count, int kept_bytes);
+
+/// Gives the free pages of all heaps back to the system, wherever they lie.
+void cairn_release_heaps(void);

@@ -87,6 +87,12 @@ public enum ProcessLimits {
         cairn_limit_heaps(Int32(count), Int32(clamping: keptByteCount))
     }
 
+    /// Returns the free pages of all heaps to the system.
+    ///
+    /// For what made large values that were let go, and is done seldom: it takes some ms, and other
+    /// threads that allocate may wait for it.
+    public static func releaseFreeMemory() { cairn_release_heaps() }
+
     /// Resident memory of this process in bytes; 0 when unknown.
     public static func residentByteCount() -> Int {
         var bytes = [UInt8](repeating: 0, count: 256)
