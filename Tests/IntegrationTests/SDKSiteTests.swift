@@ -109,7 +109,7 @@ import Testing
             GroupLayer(childLayers: [
                 FeatureLayer(featureTable: ServiceFeatureTable(url: url))
             ]))
-        let hidden = try await change(site, "map visibility Small points off")
+        let moment = try await change(site, "map editable Small squares on")
         let table = ServiceFeatureTable(url: url)
         let features = try await table.queryFeatures(using: QueryParameters()).features()
         let feature = try #require(features.first)
@@ -118,7 +118,7 @@ import Testing
         #expect(try await table.queryFeatureCount(using: QueryParameters()) == features.count - 1)
 
         let group = try #require(
-            try await map.at(sequence: hidden).operationalLayers.first as? GroupLayer)
+            try await map.at(sequence: moment).operationalLayers.first as? GroupLayer)
         let layer = try #require(group.layers.first as? FeatureLayer)
         let past = try #require(layer.featureTable as? ServiceFeatureTable)
         #expect(try await past.queryFeatureCount(using: QueryParameters()) == features.count)
