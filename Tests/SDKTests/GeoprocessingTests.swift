@@ -168,7 +168,18 @@ import Testing
         found[0].geometry = Point(latitude: 50, longitude: 8)
         try await table.update(found[0])
         #expect(try await table.queryFeatures(using: parameters).features().isEmpty)
-        parameters.whereClause = "n > 1"
+        let chosen = QueryParameters()
+        chosen.whereClause = "n BETWEEN 8 AND 9 AND NOT n IS NULL"
+        chosen.addOrderByField(OrderBy(fieldName: "n", sortOrder: .descending))
+        chosen.returnsGeometry = false
+        let ordered = try await table.queryFeatures(using: chosen).features()
+        #expect(ordered.map { $0.attributes["n"] as? Double } == [9, 8])
+        #expect(ordered.allSatisfy { $0.geometry == nil })
+        chosen.addObjectIDs([1])
+        #expect(try await table.queryFeatures(using: chosen).features().count == 1)
+        chosen.whereClause = "n * 2 > 1"
+        await #expect(throws: CairnError.self) { try await table.queryFeatures(using: chosen) }
+        parameters.spatialRelationship = .touches
         await #expect(throws: CairnError.self) { try await table.queryFeatures(using: parameters) }
         try await table.delete(found[0])
         await #expect(throws: CairnError.self) { try await table.delete(found[0]) }

@@ -207,7 +207,7 @@ import Testing
         #expect(Set(errors.keys.map(\.name)) == ["Places", "tiles"])
         #expect(errors.keys.contains { $0.layer === tiles })
         let sentences = errors.map { "\($0.key.name): \($0.value)" }.sorted()
-        #expect(sentences[0].contains("is no GeoPackage"))
+        #expect(sentences[0].contains("is neither a GeoPackage nor JSON"))
         #expect(sentences[1].contains("WebTiledLayer is not taken offline"))
         #expect(result.tableErrors.keys.map(\.featureTable).first === table)
         #expect(result.offlineMap.operationalLayers.isEmpty)

@@ -191,7 +191,10 @@ import Testing
         server.on(
             "/City/FeatureServer",
             json:
-                #"{"syncEnabled":true,"capabilities":"Query,Sync","layers":[{"id":3,"name":"a"}]}"#)
+                #"{"syncEnabled":true,"capabilities":"Query,Sync","layers":[{"id":3,"name":"Places"}],"supportedExportFormats":"json,gpkg"}"#
+        )
+        server.on(
+            "/City/FeatureServer/replicas/R1", json: #"{"replicaID":"R1","replicaServerGen":41}"#)
         server.on(
             "/City/FeatureServer/createReplica",
             json: #"{"statusUrl":"\#(server.url)/City/FeatureServer/jobs/7"}"#)
@@ -218,11 +221,12 @@ import Testing
         let geodatabase = try await job.output
         #expect(geodatabase.syncID == "R1")
         try await geodatabase.load()
-        // Another program finds the registration beside the file.
+        // Another program finds the registration in the file.
         #expect(Geodatabase(fileURL: geodatabase.fileURL).syncID == "R1")
         let asked = try #require(server.requests("/City/FeatureServer/createReplica").last)
             .parameters
         #expect(asked["layers"] == "3" && asked["async"] == "true" && asked["inSR"] == "4326")
+        #expect(asked["dataFormat"] == "gpkg")
 
         server.on(
             "/City/FeatureServer/synchronizeReplica",
@@ -230,21 +234,25 @@ import Testing
         server.on(
             "/City/FeatureServer/jobs/8",
             json: #"""
-                {"status":"Completed","layerResults":[{"id":3,"editResults":[{"objectId":5,
-                "error":{"code":1,"description":"it was changed"}},{"objectId":6}]}]}
+                {"status":"Completed","responseType":"esriReplicaResponseTypeEdits",
+                "replicaServerGen":42,"edits":[{"id":3,"features":{"adds":[],"updates":[
+                {"attributes":{"GlobalID":"6f9619ff-8b86-d011-b42d-00c04fc964ff","name":"Z"}}],
+                "deleteIds":[]}}]}
                 """#)
         let sync = SyncGeodatabaseParameters()
         sync.shouldRollbackOnFailure = true
         let syncing = task.makeSyncGeodatabaseJob(parameters: sync, geodatabase: geodatabase)
         syncing.start()
-        let results = try await syncing.output
-        #expect(results.map(\.layerID) == [3])
-        #expect(results[0].editResults.map(\.objectID) == [5])
+        #expect(try await syncing.output.isEmpty)
+        let places = try #require(geodatabase.featureTable(named: "Places"))
+        let named = QueryParameters()
+        named.whereClause = "name = 'Z'"
+        #expect(try await places.queryFeatures(using: named).features().count == 1)
         let sent = try #require(
             server.requests("/City/FeatureServer/synchronizeReplica").last
         ).parameters
         #expect(sent["replicaID"] == "R1" && sent["rollbackOnFailure"] == "true")
-        #expect(sent["syncDirection"] == "bidirectional")
+        #expect(sent["syncDirection"] == "bidirectional" && sent["replicaServerGen"] == "41")
 
         server.on("/City/FeatureServer/unRegisterReplica", json: #"{"success":true}"#)
         try await task.unregisterGeodatabase(geodatabase)

@@ -258,21 +258,36 @@ public final class DeferredSQLiteFile: Sendable {
     /// Statements that all happen or none; the row that the first of them inserted.
     @discardableResult
     public func change(_ statements: [(sql: String, values: [SQLiteValue])]) throws -> Int64 {
-        try with { library, connection in
-            func run(_ sql: String, _ values: [SQLiteValue] = []) throws {
-                try self.run(library, connection, sql, values, isQuestion: false) { _ in false }
+        try transaction { transaction in
+            var row: Int64?
+            for (sql, values) in statements {
+                try transaction.change(sql, values)
+                row = row ?? transaction.lastRow()
             }
-            try run("BEGIN IMMEDIATE")
+            return row ?? 0
+        }
+    }
+
+    /// Questions and changes that all happen or none.
+    ///
+    /// Throws what `body` throws, and as ``rows(_:_:take:)``; then nothing has changed. The file's
+    /// other users wait meanwhile, so `body` asks the transaction alone.
+    public func transaction<Result: Sendable>(
+        _ body: (SQLiteTransaction) throws -> Result
+    ) throws -> Result {
+        try with { library, connection in
+            let transaction = SQLiteTransaction { sql, values, take in
+                try self.run(library, connection, sql, values, isQuestion: false, take)
+            } lastRow: {
+                unsafe library.lastRow(connection.handle)
+            }
+            try transaction.change("BEGIN IMMEDIATE")
             do {
-                var row: Int64?
-                for (sql, values) in statements {
-                    try run(sql, values)
-                    row = unsafe row ?? library.lastRow(connection.handle)
-                }
-                try run("COMMIT")
-                return row ?? 0
+                let result = try body(transaction)
+                try transaction.change("COMMIT")
+                return result
             } catch {
-                try? run("ROLLBACK")
+                try? transaction.change("ROLLBACK")
                 throw error
             }
         }
@@ -356,5 +371,34 @@ public final class DeferredSQLiteFile: Sendable {
         case 4: return .blob(bytes())
         default: return .null
         }
+    }
+}
+
+/// A transaction of a ``DeferredSQLiteFile``, of no use after it.
+public struct SQLiteTransaction {
+    private let run: (String, [SQLiteValue], ([SQLiteValue]) throws -> Bool) throws -> Void
+    fileprivate let lastRow: () -> Int64
+
+    fileprivate init(
+        _ run: @escaping (String, [SQLiteValue], ([SQLiteValue]) throws -> Bool) throws -> Void,
+        lastRow: @escaping () -> Int64
+    ) {
+        self.run = run
+        self.lastRow = lastRow
+    }
+
+    /// All rows of a SELECT; throws as ``DeferredSQLiteFile/rows(_:_:take:)``.
+    public func rows(_ sql: String, _ values: [SQLiteValue] = []) throws -> [[SQLiteValue]] {
+        var all: [[SQLiteValue]] = []
+        try run(sql, values) { row in
+            all.append(row)
+            return false
+        }
+        return all
+    }
+
+    /// Runs a statement; throws as ``DeferredSQLiteFile/rows(_:_:take:)``.
+    public func change(_ sql: String, _ values: [SQLiteValue] = []) throws {
+        try run(sql, values) { _ in false }
     }
 }

@@ -92,50 +92,23 @@ public final class FeatureCollectionTable: FeatureTable, FeatureSet, @unchecked 
     /// How many features it has.
     public var numberOfFeatures: Int { state.withLock { $0.features.count } }
 
-    /// The features that parameters find, in the order in which they were added.
+    /// Copies of the features that parameters find, in the order that they ask for, else in that
+    /// in which they were added.
     ///
-    /// Object ids, a geometry (that features intersect), a maximum and an offset choose. Throws
-    /// ``CairnError`` (`unsupported`) for a WHERE clause other than `1=1`, an order, and a time.
+    /// Relationships and WHERE clauses are those of ``ServiceFeatureTable/queryFeatures(using:)``
+    /// in manual cache mode; for others, and for a time, ``CairnError`` (`unsupported`) is thrown.
     public override func queryFeatures(
         using parameters: QueryParameters
     ) async throws -> FeatureQueryResult {
         let values = parameters.values.current
-        let clause = values.whereClause.filter { $0 != " " }
-        guard clause.isEmpty || clause == "1=1", values.orderByFields.isEmpty,
-            values.timeExtent == nil
-        else {
-            throw CairnError(
-                .unsupported,
-                "a table in memory is asked by ids and geometries alone, not by a clause, an order "
-                    + "or a time")
+        let copies = elements.map {
+            ArcGISFeature(
+                geometry: $0.geometry, attributes: $0.attributes, featureTable: self)
         }
-        let ids = Set(values.objectIDs)
-        let asked = try values.geometry.map { geometry in
-            guard let own = spatialReference, geometry.spatialReference != nil else {
-                return geometry
-            }
-            return try GeometryEngine.project(geometry, into: own)
-        }
-        let found = elements.filter { feature in
-            let isNamed =
-                ids.isEmpty
-                || (feature.attributes[objectIDField] as? Int64).map { ids.contains($0) } ?? false
-            guard isNamed else { return false }
-            guard let asked else { return true }
-            return feature.geometry.map { PlanarRelation.intersects(asked, $0) } ?? false
-        }.dropFirst(values.resultOffset)
-        let kept = values.maxFeatures > 0 ? found.prefix(values.maxFeatures) : found
+        let found = try LocalQuery(values, objectIDField, self).features(of: copies)
+        if !values.returnsGeometry { for feature in found { feature.geometry = nil } }
         return FeatureQueryResult(
-            all: try kept.map { feature in
-                var geometry = values.returnsGeometry ? feature.geometry : nil
-                if let target = values.outSpatialReference, let own = geometry,
-                    own.spatialReference != nil
-                {
-                    geometry = try GeometryEngine.projected(own, into: target)
-                }
-                return ArcGISFeature(
-                    geometry: geometry, attributes: feature.attributes, featureTable: self)
-            }, fields: fields, isTransferLimitExceeded: false,
+            all: found, fields: fields, isTransferLimitExceeded: false,
             spatialReference: values.outSpatialReference ?? spatialReference,
             geometryType: geometryType)
     }

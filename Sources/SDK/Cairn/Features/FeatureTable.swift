@@ -316,7 +316,7 @@ public final class ServiceFeatureTable: FeatureTable, @unchecked Sendable {
         let now = kept.current
         if now.mode == .manualCache {
             values.whereClause = clause
-            return try LocalQuery(values, self).features(of: now.features)
+            return try LocalQuery(values, objectIDField, self).features(of: now.features)
         }
         let isKept =
             now.mode == .onInteractionCache && now.clause == clause
@@ -369,7 +369,7 @@ public final class ServiceFeatureTable: FeatureTable, @unchecked Sendable {
         let clauses = [values.whereClause, definitionExpression].filter { !$0.isEmpty }
         values.whereClause = clauses.map { "(\($0))" }.joined(separator: " AND ")
         return FeatureQueryResult(
-            all: try LocalQuery(values, self).features(of: kept.current.features),
+            all: try LocalQuery(values, objectIDField, self).features(of: kept.current.features),
             fields: fields, isTransferLimitExceeded: false,
             spatialReference: values.outSpatialReference ?? spatialReference,
             geometryType: geometryType)
@@ -562,14 +562,11 @@ public final class ServiceFeatureTable: FeatureTable, @unchecked Sendable {
     public func undoLocalEdits() async throws { pending.current = Edits() }
 
     func objectID(_ feature: Feature) throws -> Int64 {
-        switch feature.attributes[objectIDField] {
-        case let id as Int64: return id
-        case let id as Int: return Int64(id)
-        case let id as Int32: return Int64(id)
-        default:
+        guard let id = LocalQuery.objectID(feature, in: objectIDField) else {
             throw CairnError(
                 .invalidArgument, "the feature has no object id in '\(objectIDField)'")
         }
+        return id
     }
 
     /// Applies the edits that wait, in one request; returns the outcome of each.

@@ -164,7 +164,9 @@ public final class RangeDomain: Domain, @unchecked Sendable {
 enum DateText {
     /// ISO 8601 in UTC, with milliseconds.
     static func text(_ date: Date) -> String {
-        Date.ISO8601FormatStyle(includingFractionalSeconds: true).format(date)
+        // The style cuts, and a millisecond is seldom exact in a Double.
+        let whole = Date(millisecondsSince1970: Double(date.millisecondsSince1970) + 0.2)
+        return Date.ISO8601FormatStyle(includingFractionalSeconds: true).format(whole)
     }
 
     /// Reads ISO 8601, with and without a fraction; nil for anything else.

@@ -7,11 +7,23 @@ internal import Foundation
 struct LocalQuery {
     private let values: QueryParameters.Values
     private let condition: LocalCondition?
-    private let table: ServiceFeatureTable
+    private let idField: String
+    private let table: FeatureTable
+
+    /// The object id in a field; nil for none.
+    static func objectID(_ feature: Feature, in field: String) -> Int64? {
+        switch feature.attributes[field] {
+        case let id as Int64: id
+        case let id as Int: Int64(id)
+        case let id as Int32: Int64(id)
+        default: nil
+        }
+    }
 
     /// Throws ``CairnError``: `unsupported` for relationships and clauses that are not understood.
-    init(_ values: QueryParameters.Values, _ table: ServiceFeatureTable) throws {
+    init(_ values: QueryParameters.Values, _ idField: String, _ table: FeatureTable) throws {
         self.values = values
+        self.idField = idField
         self.table = table
         condition = try LocalCondition(values.whereClause)
         guard [.intersects, .envelopeIntersects].contains(values.spatialRelationship) else {
@@ -28,7 +40,7 @@ struct LocalQuery {
     func features(of all: [ArcGISFeature]) throws -> [ArcGISFeature] {
         let ids = Set(values.objectIDs)
         var found = all.filter { feature in
-            if !ids.isEmpty, !((try? table.objectID(feature)).map(ids.contains) ?? false) {
+            if !ids.isEmpty, !(Self.objectID(feature, in: idField).map(ids.contains) ?? false) {
                 return false
             }
             return condition?.holds(feature.attributes) ?? true

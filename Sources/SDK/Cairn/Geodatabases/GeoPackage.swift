@@ -42,10 +42,10 @@ final class GeoPackage: Sendable {
     }
 
     /// Where edits are noted until they are synchronised.
-    private static let notes = "cairn_edits"
+    static let notes = "cairn_edits"
 
-    private let url: URL
-    private let file: SQLiteFile
+    let url: URL
+    let file: SQLiteFile
 
     /// Opens a file; throws ``CairnError`` for what is no GeoPackage.
     init(_ url: URL) throws {
@@ -72,16 +72,22 @@ final class GeoPackage: Sendable {
     /// The tables, by name.
     func tables() throws -> [Table] {
         let geometries = try has("gpkg_geometry_columns")
+        let isReplica = try has(Self.layers)
         return try file.rows(
             "SELECT table_name, identifier, srs_id FROM gpkg_contents "
                 + "WHERE data_type IN ('features', 'attributes', 'aspatial') ORDER BY table_name"
         ).compactMap { row in
             guard let name = row[0].text else { return nil }
-            return try table(name, title: row[1].text ?? name, hasGeometries: geometries)
+            var table = try table(name, title: row[1].text ?? name, hasGeometries: geometries)
+            if isReplica, let fields = table?.fields {
+                let described = try describedFields(name)
+                table?.fields = fields.map { described[$0.name.lowercased()] ?? $0 }
+            }
+            return table
         }
     }
 
-    private func has(_ table: String) throws -> Bool {
+    func has(_ table: String) throws -> Bool {
         try !file.rows(
             "SELECT 1 FROM sqlite_master WHERE type IN ('table', 'view') AND name = ?",
             [.text(table)]
@@ -275,7 +281,7 @@ final class GeoPackage: Sendable {
         return attributes
     }
 
-    private static func value(_ value: SQLiteValue, _ field: Field) -> (any Sendable)? {
+    static func value(_ value: SQLiteValue, _ field: Field) -> (any Sendable)? {
         switch value {
         case .null: nil
         case .integer(let number): field.value(.integer(number))
@@ -311,8 +317,13 @@ final class GeoPackage: Sendable {
     ) throws {
         var all = attributes
         all[table.key] = nil
+        // What a feature is known by stays.
+        if let field = table.globalIDField { all[field] = nil }
         var (names, values) = try columns(all, of: table)
-        for field in table.fields where field.name != table.key && !names.contains(field.name) {
+        for field in table.fields
+        where field.name != table.key && field.name != table.globalIDField
+            && !names.contains(field.name)
+        {
             names.append(field.name)
             values.append(.null)
         }
@@ -387,7 +398,7 @@ final class GeoPackage: Sendable {
     }
 
     /// Keeps the description of the contents true.
-    private func touch(
+    func touch(
         _ table: Table, _ geometry: Geometry?
     ) -> [(sql: String, values: [SQLiteValue])] {
         var sets = ["last_change = strftime('%Y-%m-%dT%H:%M:%fZ', 'now')"]
@@ -410,14 +421,14 @@ final class GeoPackage: Sendable {
         ]
     }
 
-    private func projected(_ geometry: Geometry, _ table: Table) throws -> Geometry {
+    func projected(_ geometry: Geometry, _ table: Table) throws -> Geometry {
         guard let own = table.spatialReference, geometry.spatialReference != nil else {
             return geometry
         }
         return try GeometryEngine.projected(geometry, into: own)
     }
 
-    private func geometry(_ geometry: Geometry?, of table: Table) throws -> SQLiteValue {
+    func geometry(_ geometry: Geometry?, of table: Table) throws -> SQLiteValue {
         guard let geometry else { return .null }
         let own = try projected(geometry, table)
         let name = table.geometryTypeName.uppercased()
@@ -462,7 +473,7 @@ final class GeoPackage: Sendable {
     }
 
     /// A value as a column has it; nil for one of another type.
-    private static func stored(_ value: any Sendable, _ field: Field) -> SQLiteValue? {
+    static func stored(_ value: any Sendable, _ field: Field) -> SQLiteValue? {
         switch field.type {
         case .oid, .int16, .int32, .int64:
             switch JSON(attribute: value) {

@@ -11,18 +11,14 @@ public final class Geodatabase: LoadableBase, @unchecked Sendable {
     /// The file.
     public let fileURL: URL
     /// What the server knows it by; nil where it is registered with none.
-    public var syncID: String? { registered.current }
-    private let registered: Guarded<String?>
+    public var syncID: String? {
+        (try? opened.current.store?.replica())?.id ?? Self.registration(of: fileURL)
+    }
     private let opened = Guarded<(store: GeoPackage?, tables: [GeodatabaseFeatureTable])>(
         (store: nil, tables: []))
 
     /// A geodatabase; it is opened when it is loaded.
-    public convenience init(fileURL: URL) { self.init(fileURL: fileURL, syncID: nil) }
-
-    init(fileURL: URL, syncID: String?) {
-        self.fileURL = fileURL
-        registered = Guarded(syncID ?? Self.note(of: fileURL))
-    }
+    public init(fileURL: URL) { self.fileURL = fileURL }
 
     /// Its tables, with and without geometries, in the order of their names; empty before it is
     /// loaded.
@@ -78,24 +74,30 @@ public final class Geodatabase: LoadableBase, @unchecked Sendable {
 
     // MARK: Registration
 
-    /// Where the id of the replica is kept: beside the file.
+    /// Where earlier releases kept the id of the replica: beside the file.
     private static func noteURL(_ file: URL) -> URL { file.appendingPathExtension("replica") }
 
-    private static func note(of file: URL) -> String? {
+    private static func registration(of file: URL) -> String? {
+        let isThere = FileManager.default.fileExists(atPath: file.path(percentEncoded: false))
+        if isThere, let replica = try? GeoPackage(file).replica() { return replica.id }
+        return note(of: file)
+    }
+
+    /// The id that an earlier release kept beside a file; nil for none.
+    static func note(of file: URL) -> String? {
         (try? String(contentsOf: noteURL(file), encoding: .utf8))?
             .trimmingCharacters(in: .whitespacesAndNewlines).orNil
     }
 
-    static func keep(_ replica: String, for file: URL) throws {
-        do { try replica.write(to: noteURL(file), atomically: true, encoding: .utf8) } catch {
-            throw TransportError(
-                .file, "'\(noteURL(file).path(percentEncoded: false))' cannot be written: \(error)")
-        }
+    /// Ends the registration in the file; edits stay noted.
+    func forget() throws {
+        try (opened.current.store ?? GeoPackage(fileURL)).unregister()
+        Self.removeNote(of: fileURL)
     }
 
-    func forget() {
-        registered.current = nil
-        try? FileManager.default.removeItem(at: Self.noteURL(fileURL))
+    /// Removes what an earlier release kept beside a file.
+    static func removeNote(of file: URL) {
+        try? FileManager.default.removeItem(at: noteURL(file))
     }
 }
 
@@ -258,13 +260,13 @@ public final class GeodatabaseFeatureTable: FeatureTable, @unchecked Sendable {
     public override func update(_ feature: Feature) async throws {
         let table = try await opened()
         try table.store.update(
-            feature.attributes, feature.geometry, objectID(feature), in: table.description)
+            feature.attributes, feature.geometry, objectID(feature, table), in: table.description)
     }
 
     /// Deletes a feature; throws as ``update(_:)-(Feature)``.
     public override func delete(_ feature: Feature) async throws {
         let table = try await opened()
-        try table.store.delete(objectID(feature), of: table.description)
+        try table.store.delete(objectID(feature, table), of: table.description)
     }
 
     /// Whether features can be added.
@@ -276,7 +278,18 @@ public final class GeodatabaseFeatureTable: FeatureTable, @unchecked Sendable {
     /// Whether a feature can be deleted: one of this table.
     public override func canDelete(_ feature: Feature) -> Bool { canUpdate(feature) }
 
-    private func objectID(_ feature: Feature) throws -> Int64 {
+    /// The row of a feature: of its global id where it has one, for a synchronisation may have
+    /// given it another object id.
+    private func objectID(_ feature: Feature, _ table: Found) throws -> Int64 {
+        if let field = table.description.globalIDField,
+            let id = feature.attributes[field] as? UUID
+        {
+            guard let row = try table.store.row(of: id, in: table.description) else {
+                throw CairnError(
+                    .invalidArgument, "'\(name)' has no feature {\(id.uuidString)}")
+            }
+            return row
+        }
         guard let id = feature.attributes[objectIDField],
             case .integer(let id) = JSON(attribute: id)
         else {

@@ -72,6 +72,14 @@ struct SQLiteFile: Sendable {
     func change(_ statements: [(sql: String, values: [SQLiteValue])]) throws -> Int64 {
         do { return try file.change(statements) } catch { throw Self.named(error, url) }
     }
+
+    /// Questions and changes that all happen or none; throws what `body` throws, and as
+    /// ``rows(_:_:take:)``.
+    func transaction<Result: Sendable>(
+        _ body: (SQLiteTransaction) throws -> Result
+    ) throws -> Result {
+        do { return try file.transaction(body) } catch { throw Self.named(error, url) }
+    }
 }
 
 extension String {

@@ -391,6 +391,7 @@ public class Job: @unchecked Sendable {
             return true
         }
         guard isMine else { return }
+        work.ended()
         ticket.withLock { ticket in
             switch result {
             case .success(let answer):

@@ -11,10 +11,10 @@ enum JobKinds {
             GeoprocessingJob(restored: $0, work: GeoprocessingJob.work($0))
         },
         GenerateGeodatabaseJob.kind: {
-            GenerateGeodatabaseJob(restored: $0, work: GenerateGeodatabaseJob.work)
+            GenerateGeodatabaseJob(restored: $0, work: GenerateReplicaWork())
         },
         SyncGeodatabaseJob.kind: {
-            SyncGeodatabaseJob(restored: $0, work: SyncGeodatabaseJob.work)
+            SyncGeodatabaseJob(restored: $0, work: SyncReplicaWork())
         },
         ExportTileCacheJob.kind: {
             ExportTileCacheJob(restored: $0, work: ExportTileCacheJob.work)

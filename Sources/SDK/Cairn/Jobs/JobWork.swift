@@ -81,9 +81,12 @@ protocol JobWork: Sendable {
     func finish(
         _ ticket: JobTicket, _ answer: JobAnswer, say: @escaping @Sendable (String) -> Void
     ) async throws -> JSON
+    /// The job has ended, whatever way: what was held for it is let go.
+    func ended()
 }
 
 extension JobWork {
+    func ended() {}
     func prepare(_ ticket: JobTicket) async throws -> [(name: String, value: String)] { [] }
     func isSubmittedOnce(_ ticket: JobTicket) async throws -> Bool { false }
 }

@@ -4,12 +4,23 @@
 public import Foundation
 internal import Platform
 
-/// Which way edits go.
+/// Which way edits go: `download` takes those of the service over and leaves the file's where they
+/// wait, `upload` sends the file's alone, `bidirectional` does both.
 public enum SyncDirection: String, Sendable, Hashable {
     case none
     case download
     case upload
     case bidirectional
+}
+
+/// What a geodatabase is registered for.
+public enum SyncModel: String, Sendable, Hashable {
+    /// No synchronisation: an export.
+    case none
+    /// All layers together.
+    case geodatabase = "perReplica"
+    /// Each layer by itself.
+    case layer = "perLayer"
 }
 
 /// A layer that a geodatabase takes.
@@ -38,7 +49,7 @@ public final class GenerateGeodatabaseParameters: Sendable {
         var layerOptions: [GenerateLayerOption] = []
         var outSpatialReference: SpatialReference?
         var returnsAttachments = false
-        var syncModel = "perReplica"
+        var syncModel = SyncModel.geodatabase
     }
 
     let values: Guarded<Values>
@@ -71,6 +82,12 @@ public final class GenerateGeodatabaseParameters: Sendable {
         set { values.withLock { $0.returnsAttachments = newValue } }
     }
 
+    /// What the geodatabase is registered for; all layers together unless set.
+    public var syncModel: SyncModel {
+        get { values.current.syncModel }
+        set { values.withLock { $0.syncModel = newValue } }
+    }
+
     var form: [(name: String, value: String)] {
         let values = values.current
         let clauses = values.layerOptions.filter { !$0.whereClause.isEmpty }
@@ -78,7 +95,7 @@ public final class GenerateGeodatabaseParameters: Sendable {
             ("replicaName", "Cairn-\(UUID().uuidString.prefix(8))"),
             ("layers", values.layerOptions.map { String($0.layerID) }.joined(separator: ",")),
             ("returnAttachments", String(values.returnsAttachments)),
-            ("syncModel", values.syncModel), ("dataFormat", "sqlite"), ("async", "true"),
+            ("syncModel", values.syncModel.rawValue), ("dataFormat", "json"), ("async", "true"),
             ("transportType", "esriTransportTypeUrl"),
         ]
         if let extent = values.extent {
@@ -169,6 +186,8 @@ public final class GeodatabaseSyncTask: LoadableBase, @unchecked Sendable {
     /// The URL, as `…/City/FeatureServer`.
     public let url: URL
     private let info = Guarded<FeatureServiceInfo?>(nil)
+    /// Whether layers are synchronised each by itself alone.
+    private let isPerLayer = Guarded(false)
 
     /// A task; nothing is asked before it is loaded.
     public init(url: URL) { self.url = url }
@@ -178,7 +197,8 @@ public final class GeodatabaseSyncTask: LoadableBase, @unchecked Sendable {
 
     override func performLoad() async throws {
         let json = try await ServiceDescriptions.shared.description(of: url)
-        let capabilities = json["syncCapabilities"]
+        let capabilities = ReplicaCapabilities(json)
+        isPerLayer.current = !capabilities.isPerReplica && capabilities.isPerLayer
         let isEnabled =
             json["syncEnabled"]?.flag ?? (json.text("capabilities") ?? "").contains("Sync")
         info.current = FeatureServiceInfo(
@@ -187,8 +207,8 @@ public final class GeodatabaseSyncTask: LoadableBase, @unchecked Sendable {
                 layer["id"]?.int.map { IDInfo(id: $0, name: layer.text("name") ?? "") }
             },
             isSyncEnabled: isEnabled,
-            supportedSyncDirections: capabilities?["supportsSyncDirectionControl"]?.flag == false
-                ? [.bidirectional] : [.download, .upload, .bidirectional],
+            supportedSyncDirections: capabilities.hasDirections
+                ? [.download, .upload, .bidirectional] : [.bidirectional],
             fullExtent: Geometry.make(json.member("fullExtent"), nil) as? Envelope)
         guard isEnabled else { throw CairnError.unsupported("synchronisation", by: url) }
     }
@@ -201,6 +221,7 @@ public final class GeodatabaseSyncTask: LoadableBase, @unchecked Sendable {
         var values = GenerateGeodatabaseParameters.Values()
         values.extent = extent
         values.outSpatialReference = extent.spatialReference
+        if isPerLayer.current { values.syncModel = .layer }
         values.layerOptions = (featureServiceInfo?.layerInfos ?? []).compactMap { info in
             info.id.map { GenerateLayerOption(layerID: $0) }
         }
@@ -213,7 +234,7 @@ public final class GeodatabaseSyncTask: LoadableBase, @unchecked Sendable {
     ) -> GenerateGeodatabaseJob {
         GenerateGeodatabaseJob(
             kind: GenerateGeodatabaseJob.kind, url: url, parameters.form,
-            to: ["geodatabase": downloadFileURL], work: GenerateGeodatabaseJob.work)
+            to: ["geodatabase": downloadFileURL], work: GenerateReplicaWork())
     }
 
     /// Parameters for both ways, as far as the service offers them.
@@ -229,15 +250,13 @@ public final class GeodatabaseSyncTask: LoadableBase, @unchecked Sendable {
         parameters: SyncGeodatabaseParameters, geodatabase: Geodatabase
     ) -> SyncGeodatabaseJob {
         let form: [(name: String, value: String)] = [
-            ("replicaID", geodatabase.syncID ?? ""),
             ("syncDirection", parameters.geodatabaseSyncDirection.rawValue),
             ("rollbackOnFailure", String(parameters.shouldRollbackOnFailure)),
-            ("dataFormat", "json"), ("async", "true"),
-            ("transportType", "esriTransportTypeUrl"),
+            ("dataFormat", "json"), ("transportType", "esriTransportTypeUrl"),
         ]
         return SyncGeodatabaseJob(
             kind: SyncGeodatabaseJob.kind, url: url, form, to: ["geodatabase": geodatabase.fileURL],
-            work: SyncGeodatabaseJob.work)
+            work: SyncReplicaWork())
     }
 
     /// Ends the geodatabase's registration; it is not synchronised any more.
@@ -248,114 +267,18 @@ public final class GeodatabaseSyncTask: LoadableBase, @unchecked Sendable {
         var question = Question(url.below("unRegisterReplica"), ["replicaID": replica])
         (question.isPost, question.isIdempotent) = (true, false)
         _ = try await Requester.json(question)
-        geodatabase.forget()
+        try geodatabase.forget()
     }
-}
-
-/// Replica operations of a feature service: a status URL instead of a job's.
-struct ReplicaWork: JobWork {
-    var operation: String
-    var collect: ResultCollector
-    var check: @Sendable (JobTicket) throws -> Void = { _ in }
-
-    func submit(_ ticket: JobTicket) async throws -> String {
-        try check(ticket)
-        var question = Question(ticket.url.below(operation))
-        question.parameters = ticket.parameters
-        (question.isPost, question.isIdempotent) = (true, false)
-        let json = try await Requester.json(question)
-        guard let url = json.text("statusUrl") ?? json.text("statusURL") else {
-            throw TransportError(
-                .invalidAnswer,
-                "\(ticket.url.withoutQuery.absoluteString)/\(operation): expected a statusUrl")
-        }
-        guard let target = URL(string: url, relativeTo: ticket.url)?.absoluteURL,
-            target.origin == ticket.url.origin
-        else {
-            throw TransportError(
-                .invalidAnswer,
-                "\(ticket.url.withoutQuery.absoluteString)/\(operation): its statusUrl is on "
-                    + "another server")
-        }
-        return target.absoluteString
-    }
-
-    private func statusURL(_ ticket: JobTicket) throws -> URL {
-        guard let url = URL(string: ticket.serverJobID ?? ""), url.origin == ticket.url.origin
-        else {
-            throw CairnError(.invalidDocument, "the job's status URL is on another server")
-        }
-        return url
-    }
-
-    func poll(_ ticket: JobTicket) async throws -> JobAnswer {
-        let json = try await Requester.json(Question(try statusURL(ticket)))
-        let word = json.text("status") ?? json.text("responseType") ?? ""
-        let state: JobAnswer.State =
-            switch word {
-            case "Completed", "CompletedWithErrors": .succeeded
-            case "Failed", "UnRegistered":
-                .failed(
-                    json["error"]?.text("description") ?? json["error"]?.text("message")
-                        ?? "the server's job failed")
-            case "Cancelled": .cancelled
-            case "Pending", "InProgress", "ImportChanges", "ExportChanges", "ExportingData",
-                "ExportingSnapshot", "ImportAttachments", "ExportAttachments",
-                "ProvisioningReplica", "UnRegisteringReplica", "":
-                (json.member("resultUrl") ?? json.member("URL")) != nil && word.isEmpty
-                    ? .succeeded : .working
-            default: .unknown(word)
-            }
-        return JobAnswer(
-            state: state, percent: json["percentComplete"]?.int, json: json)
-    }
-
-    func news(
-        _ ticket: JobTicket, deliver: @escaping @Sendable (JobAnswer) -> Void
-    ) async throws -> JobAnswer {
-        var rest = CairnEnvironment.settings.current.jobPolling.first
-        var patience = UnknownStatusPatience()
-        while true {
-            let answer = try await poll(ticket)
-            try patience.note(answer, ticket)
-            if answer.state.isEnded || (answer.percent ?? 0) > ticket.percent { return answer }
-            try await Task.sleep(for: rest)
-            rest = min(rest * 2, CairnEnvironment.settings.current.jobPolling.longest)
-        }
-    }
-
-    func cancel(_ ticket: JobTicket) async throws {
-        var question = Question(try statusURL(ticket).below("cancel"))
-        question.isPost = true
-        _ = try await Requester.json(question)
-    }
-
-    func finish(
-        _ ticket: JobTicket, _ answer: JobAnswer, say: @escaping @Sendable (String) -> Void
-    ) async throws -> JSON { try await collect(ticket, answer, say) }
 }
 
 /// Writes features of a service into a geodatabase.
+///
+/// The file is a GeoPackage: that of the service, where it makes some, otherwise one that the job
+/// writes of the service's JSON. It is there with its registration, or not at all. Throws what the
+/// task's requests throw, and ``CairnError`` (`unsupported`) for a product that is Esri's mobile
+/// geodatabase, and for a layer without a field of global ids.
 public final class GenerateGeodatabaseJob: Job, JobProtocol, @unchecked Sendable {
     static let kind = "GenerateGeodatabase"
-    static let work: any JobWork = ReplicaWork(
-        operation: "createReplica",
-        collect: { ticket, answer, _ in
-            guard let path = ticket.details.text("geodatabase"),
-                let text = answer.json.text("resultUrl") ?? answer.json.text("URL"),
-                let url = URL(string: text, relativeTo: ticket.url)?.absoluteURL
-            else {
-                throw TransportError(
-                    .invalidAnswer,
-                    "\(ticket.url.withoutQuery.absoluteString)/createReplica: expected a resultUrl")
-            }
-            let target = URL(filePath: path)
-            try await Download.fetch(Question(url), to: target)
-            if let replica = answer.json.text("replicaID") {
-                try Geodatabase.keep(replica, for: target)
-            }
-            return ticket.details
-        })
 
     /// The geodatabase.
     public var output: Geodatabase {
@@ -366,33 +289,41 @@ public final class GenerateGeodatabaseJob: Job, JobProtocol, @unchecked Sendable
 }
 
 /// Brings a geodatabase and its service in step.
+///
+/// Edits that were made in the file since the last synchronisation are sent, and what was changed
+/// on the service since then is taken over, all in one transaction of the file; edits that are made
+/// meanwhile wait for the next one. Where the answer is lost, or the program ends before it is
+/// taken over, the next synchronisation sends the same edits, and leads to the same features.
+///
+/// A feature that was changed on both sides becomes what was sent last: the file's. One that was
+/// deleted on the service is deleted here too, and an edit of it that waited is among the results.
+///
+/// Fails with ``ServiceError`` where the service refuses, under
+/// ``SyncGeodatabaseParameters/shouldRollbackOnFailure`` also a single edit: nothing is changed
+/// then, on either side. Fails with ``CairnError``: `invalidState` for a geodatabase that is
+/// registered with no service, or is being synchronised by another job; `unsupported` for a
+/// direction, or a rollback, that the service does not offer.
 public final class SyncGeodatabaseJob: Job, JobProtocol, @unchecked Sendable {
     static let kind = "SyncGeodatabase"
-    static let work: any JobWork = ReplicaWork(
-        operation: "synchronizeReplica",
-        collect: { ticket, answer, _ in answer.json },
-        check: { ticket in
-            let replica = ticket.parameters.first { $0.name == "replicaID" }?.value ?? ""
-            guard !replica.isEmpty else {
-                throw CairnError(
-                    .invalidState, "the geodatabase is registered with no service")
-            }
-        })
 
     /// The edits that were not taken; empty when all went well.
+    ///
+    /// They stay noted in the geodatabase, except those of features that were deleted on the
+    /// service.
     public var output: [SyncLayerResult] {
         get async throws {
             let json = try await finalAnswer()
             return (json["layerResults"]?.elements ?? []).compactMap { layer in
-                let failed = (layer["editResults"]?.elements ?? []).compactMap { edit in
-                    edit.member("error").map { error in
-                        FeatureEditResult(
-                            operation: .update, objectID: edit["objectId"]?.whole ?? -1,
-                            globalID: nil,
-                            error: ServiceError(
-                                code: error["code"]?.int ?? 0,
-                                message: error.text("description") ?? ""))
-                    }
+                let failed = (layer["editResults"]?.elements ?? []).map { edit in
+                    FeatureEditResult(
+                        operation: edit.text("operation").flatMap {
+                            FeatureEditResult.Operation(rawValue: $0)
+                        } ?? .update,
+                        objectID: edit["objectId"]?.whole ?? -1,
+                        globalID: edit.text("globalId").flatMap { UUID(globalID: $0) },
+                        error: ServiceError(
+                            code: edit["code"]?.int ?? 0, message: edit.text("reason") ?? "",
+                            url: ticket.current.url))
                 }
                 guard !failed.isEmpty else { return nil }
                 return SyncLayerResult(

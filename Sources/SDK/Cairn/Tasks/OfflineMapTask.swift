@@ -593,7 +593,7 @@ private struct OfflineMapWork: JobWork {
             try await run(
                 GenerateGeodatabaseJob(
                     kind: GenerateGeodatabaseJob.kind, url: url, form, to: ["geodatabase": file],
-                    work: GenerateGeodatabaseJob.work), report)
+                    work: GenerateReplicaWork()), report)
             return try await features(part, url, file)
         case "vectorTiles":
             let job = ExportVectorTilesTask(url: url).makeExportVectorTilesJob(
