@@ -360,6 +360,41 @@ import Testing
         #expect(try await rows(geodatabase) == server.rows() && server.rows().count == 4)
     }
 
+    @Test(arguments: [
+        #"{"status":"Failed"}"#,
+        #"{"status":"Failed","error":{"code":1003,"message":"rolled back"}}"#,
+        #"{"error":{"code":1003,"message":"rolled back"}}"#,
+        #"""
+        {"status":"Completed","replicaServerGen":900,"edits":[{"id":0,"addResults":[
+        {"success":false,"error":{"code":1003,"description":"rolled back"}}]}]}
+        """#,
+    ])
+    func `a job that the service rolled back changes nothing`(status: String) async throws {
+        let server = ReplicaServer()
+        let geodatabase = try await made(server)
+        let mine = try await add(Self.here, to: geodatabase)
+        let here = try await rows(geodatabase)
+        let job = job(server, geodatabase, rollsBack: true)
+        server.stub.on("/City/FeatureServer/synchronizeReplica") { [url = server.url] _ in
+            .json(#"{"statusUrl":"\#(url)/jobs/8"}"#)
+        }
+        server.stub.on("/City/FeatureServer/jobs/8", json: status)
+        job.start()
+        let error = await #expect(throws: (any Error).self) { try await job.output }
+        #expect(
+            "\(error.map { "\($0)" } ?? "")".contains(
+                status.contains("1003") ? "rolled back" : "the server's job failed"))
+        #expect(try await rows(geodatabase) == here && geodatabase.hasLocalEdits())
+        // The next sends what there is then.
+        mine.setAttributeValue("later", forKey: "name")
+        try await table(geodatabase).update(mine)
+        let next = self.job(server, geodatabase)
+        next.start()
+        _ = await next.result
+        #expect(server.requests.last?["edits"]?.contains("later") == true)
+        #expect(server.requests.last?["replicaServerGen"] == "100")
+    }
+
     @Test func `a feature that was deleted there is deleted here, its edit comes back`()
         async throws
     {

@@ -520,9 +520,15 @@ final class SyncReplicaWork: JobWork {
                 throw error
             }
         }
-        let answer = try await service.news(ticket)
-        if case .failed = answer.state { try dropUpload(ticket, nil) }
-        return answer
+        do {
+            let answer = try await service.news(ticket)
+            if case .failed = answer.state { try dropUpload(ticket, nil) }
+            return answer
+        } catch let error as ServiceError {
+            // A job that failed may say so by an error in the place of its status.
+            try dropUpload(ticket, error)
+            throw error
+        }
     }
 
     func cancel(_ ticket: JobTicket) async throws { try await service.cancel(ticket) }
