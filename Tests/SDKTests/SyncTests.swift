@@ -185,6 +185,27 @@ import Testing
         #expect(error?.description.contains("layer 1 'Remarks' has no field of global ids") == true)
     }
 
+    @Test func `an export is registered nowhere, and needs no global ids`() async throws {
+        let server = ReplicaServer()
+        server.put(Self.here)
+        server.stub.on(
+            "/City/FeatureServer/1",
+            json: #"{"id":1,"name":"Remarks","fields":[{"name":"a","type":"esriFieldTypeOID"}]}"#)
+        let task = GeodatabaseSyncTask(url: server.url)
+        let parameters = GenerateGeodatabaseParameters()
+        parameters.syncModel = .none
+        for id in 0...1 { parameters.addLayerOption(GenerateLayerOption(layerID: id)) }
+        let job = task.makeGenerateGeodatabaseJob(
+            parameters: parameters, downloadFileURL: folder.appending(path: "export.gpkg"))
+        job.start()
+        let geodatabase = try await job.output
+        try await geodatabase.load()
+        #expect(try await rows(geodatabase) == server.rows() && geodatabase.syncID == nil)
+        #expect(geodatabase.featureTables.map(\.tableName) == ["Places", "Remarks"])
+        let error = await #expect(throws: CairnError.self) { try await sync(server, geodatabase) }
+        #expect(error?.description.contains("registered with no service") == true)
+    }
+
     // MARK: Both ways
 
     @Test(arguments: ReplicaServer.Style.allCases, [false, true])
@@ -625,6 +646,47 @@ import Testing
         #expect(geodatabase.syncID == "R0")
         let old = await #expect(throws: CairnError.self) { try await sync(server, geodatabase) }
         #expect(old?.description.contains("by an earlier release") == true)
+    }
+
+    @Test func `an edit of a feature that another program removed is let go`() async throws {
+        let server = ReplicaServer()
+        let id = server.put(Self.here)
+        let geodatabase = try await made(server)
+        let mine = try #require(try await features(geodatabase)[id])
+        mine.setAttributeValue("mine", forKey: "name")
+        try await table(geodatabase).update(mine)
+        let file = try Connection(
+            path: geodatabase.fileURL.path(percentEncoded: false), mode: .write)
+        // The triggers of the spatial index need functions that this connection has not.
+        try file.execute("DROP TRIGGER rtree_Places_geom_delete; DELETE FROM Places")
+        try await sync(server, geodatabase)
+        #expect(server.requests.last?["edits"] == "[]" && !geodatabase.hasLocalEdits())
+        #expect(server.rows()[id]?.name == "here")
+        // A change there brings it back.
+        server.put(Row(name: "there", size: 1, day: 2, x: 3, y: 4), id)
+        try await sync(server, geodatabase)
+        #expect(try await rows(geodatabase) == server.rows())
+    }
+
+    @Test func `edits that no synchronisation would send are named`() async throws {
+        let server = ReplicaServer()
+        server.put(Self.here, in: 1)
+        let geodatabase = try await made(server)
+        let file = try Connection(
+            path: geodatabase.fileURL.path(percentEncoded: false), mode: .write)
+        try await add(Self.here, to: geodatabase, 1)
+        try file.execute(
+            "UPDATE Remarks SET GlobalID = NULL; UPDATE cairn_edits SET global_id = NULL")
+        let nameless = await #expect(throws: CairnError.self) {
+            try await sync(server, geodatabase)
+        }
+        #expect(nameless?.description.contains("'Remarks': the feature 2 was edited") == true)
+        try file.execute("DELETE FROM cairn_layers WHERE table_name = 'Remarks'")
+        let foreign = await #expect(throws: CairnError.self) {
+            try await sync(server, geodatabase)
+        }
+        #expect(foreign?.description.contains("the table 'Remarks' has edits") == true)
+        #expect(server.requests.isEmpty && geodatabase.hasLocalEdits())
     }
 
     // MARK: Stories
