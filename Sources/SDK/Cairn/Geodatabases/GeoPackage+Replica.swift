@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
+internal import DeferredSQLite
 internal import Foundation
 internal import Platform
 
