@@ -493,7 +493,9 @@ import Testing
         await gate.arrived()
         killed?.pause()
         let ticket = try #require(killed?.toJSON())
+        weak let left = killed
         killed = nil
+        while left != nil { await Task.yield() }
         let again = ReplicaServer.files(server)
         server.stub.on("/files/*", again)
         let there = server.rows()
@@ -511,6 +513,30 @@ import Testing
         #expect(try await rows(geodatabase) == there)
     }
 
+    @Test func `an answer of a moment that the file has left is not taken over`() async throws {
+        let server = ReplicaServer()
+        let geodatabase = try await made(server)
+        let first = server.put(Self.here)
+        let gate = StubGate()
+        server.stub.on("/files/*", StubAnswer.json("{}").held(by: gate))
+        var killed: SyncGeodatabaseJob? = job(server, geodatabase, .download)
+        killed?.start()
+        await gate.arrived()
+        killed?.pause()
+        let ticket = try #require(killed?.toJSON())
+        weak let left = killed
+        killed = nil
+        while left != nil { await Task.yield() }
+        server.stub.on("/files/*", ReplicaServer.files(server))
+        server.put(Row(name: "newer", size: 1, day: 2, x: 3, y: 4), first)
+        try await sync(server, geodatabase, .download)
+        let late = try SyncGeodatabaseJob.fromJSON(ticket)
+        late.start()
+        let error = await #expect(throws: CairnError.self) { try await late.output }
+        #expect(error?.kind == .invalidState)
+        #expect(try await rows(geodatabase) == server.rows())
+    }
+
     @Test func `an answer that came at once is asked for again by another process`()
         async throws
     {
@@ -524,7 +550,9 @@ import Testing
         await gate.arrived()
         killed?.pause()
         let ticket = try #require(killed?.toJSON())
+        weak let left = killed
         killed = nil
+        while left != nil { await Task.yield() }
         server.stub.on("/files/*", ReplicaServer.files(server))
         let restored = try SyncGeodatabaseJob.fromJSON(ticket)
         restored.start()
