@@ -324,6 +324,8 @@ public class Job: @unchecked Sendable {
 
     private func performSubmission() async throws {
         defer { run.withLock { $0.submission = nil } }
+        // An earlier submission may have ended since the job was seen without an id.
+        guard ticket.current.serverJobID == nil else { return }
         let isSafe = ticket.current.wasSent ? try await work.isSubmittedOnce(ticket.current) : true
         guard isSafe else {
             throw CairnError(
