@@ -184,7 +184,12 @@ private struct SmallLog {
     }
 
     @Test func `one map's past is that of all maps folded up to there`() async throws {
-        let log = try SmallLog()
+        var log = try SmallLog()
+        let gone = try MapName(parsing: "B")
+        try log.add(.map(gone), MapDeleted())
+        try log.add(.map(try MapName(parsing: "A")), LayerRemoved(layer: 2))
+        try log.add(.map(gone), MapCreated(name: gone))
+        try log.add(.map(gone), MapDeleted())
         let follower = MapFollower()
         follower.ingest(log.subscribed, upTo: log.head)
         let names = try ["A", "B", "C"].map { try MapName(parsing: $0) }

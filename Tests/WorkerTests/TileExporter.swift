@@ -102,7 +102,10 @@ final class TileExporter {
             try meanwhile(number)
             return try run(chunk, []).blob
         }
-        let outcome = try run(try #require(outline.laterStages.first?.first), parts)
+        let package = try #require(outline.laterStages.first?.first)
+        // As the ledger assigns: stages without chunks are passed over.
+        let previous = parts.isEmpty ? [outline.blob] : parts
+        let outcome = try run(package, package.gathers ? previous : [])
         let blob = try #require(outcome.blob)
         let path = history.site.path + "/\(blob.id)" + blob.type.endings[0]
         try history.site.blobs.read(blob).write(to: URL(filePath: path))

@@ -122,12 +122,14 @@ extension MapFollower {
             )
         }
         let (state, through) = try await fold(name, from: start, to: position, reading: read)
-        guard let last = state.lastChange(of: name), let map = state.map(named: name) else {
+        guard let last = state.lastChange(of: name) else {
             guard change == .unknown else {
                 throw Failure(.corrupt, "the log has no event of map '\(name)' up to \(position)")
             }
             return nil
         }
+        // Nil for a map that had been deleted.
+        guard let map = state.map(named: name) else { return nil }
         inner.withLock { $0.past.keep(state, map, after: last, through: through) }
         return map.at(position)
     }

@@ -111,7 +111,9 @@ enum TileExport {
         }
         let runs = TileBlocks.runs(
             blocks, of: plan.blocksPerRun, position: position, since: settings.since)
-        let package = try plan.package.chunk(input, weight: max(1, tileCount / 10), gathers: true)
+        // An empty stage is none: without runs the package would gather the outline.
+        let package = try plan.package.chunk(
+            input, weight: max(1, tileCount / 10), gathers: !runs.isEmpty)
         return ChunkOutcome(
             nextStage: try runs.map { try plan.draw.chunk($0, weight: max(1, $0.tileCount)) },
             laterStages: [[package]],
