@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # Part of Cairn.
-"""Reads the tiles of a running site's map World as WMTS through GDAL and QGIS, unmodified, and compares them with
-the tiles of the map service, pixel by pixel.
+"""Reads the tiles of a running site's map World as WMTS through GDAL and QGIS, and by OGC API - Tiles through GDAL,
+unmodified, and compares them with the tiles of the map service, pixel by pixel.
 
 usage: QT_QPA_PLATFORM=offscreen tile_faces.py http://HOST:PORT
 
@@ -21,8 +21,9 @@ from qgis_session import RED, SIZE, check, finish, render, start
 
 LEVEL, ROW, COLUMN = 3, 2, 4
 # Of that tile, in metres of EPSG:3857.
-SIDE = 2 * 20037508.342789244 / 2 ** LEVEL
-WEST, NORTH = COLUMN * SIDE - 20037508.342789244, 20037508.342789244 - ROW * SIDE
+HALF = 20037508.342789244
+SIDE = 2 * HALF / 2 ** LEVEL
+WEST, NORTH = COLUMN * SIDE - HALF, HALF - ROW * SIDE
 
 
 def pixels(body):
@@ -53,6 +54,12 @@ def main():
         check(dataset.RasterXSize == 256 * 2 ** LEVEL, "GDAL opens the WMTS at a level", dataset.RasterXSize)
         window = dataset.ReadRaster(256 * COLUMN, 256 * ROW, 256, 256)
         check(window == pixels(own), "GDAL's window of the WMTS is the map's tile", len(window))
+    # Without the extent in metres GDAL 3.6 takes that of the map, which is in degrees, for metres.
+    dataset = gdal.OpenEx(f"OGCAPI:{root}/ogc/World/map", gdal.OF_RASTER, open_options=[
+        f"TILEMATRIX={LEVEL}", "CACHE=NO", f"MINX={-HALF}", f"MINY={-HALF}", f"MAXX={HALF}", f"MAXY={HALF}"])
+    check(dataset.RasterXSize == 256 * 2 ** LEVEL, "GDAL opens the OGC tileset at a level", dataset.RasterXSize)
+    window = dataset.ReadRaster(256 * COLUMN, 256 * ROW, 256, 256)
+    check(window == pixels(own), "GDAL's window of the OGC tileset is the map's tile", len(window))
     dataset = None
 
     for document in (service + "/tilejson.json", root + "/ogc/World/map/tiles/WebMercatorQuad?f=tilejson"):

@@ -144,6 +144,16 @@ def main():
     # GDAL takes the place of a tile from its path, or from these; what is beside the tile's square stays.
     alone = compare_layers(f"MVT:{folder}/one.pbf", layers, {"X": column, "Y": row, "Z": level, "CLIP": False})
 
+    # By OGC API - Tiles GDAL reads the first layer of a tile, and takes the extent in metres.
+    extent = {"MINX": -HALF, "MINY": -HALF, "MAXX": HALF, "MAXY": HALF}
+    fields = pyogrio.raw.read(f"OGCAPI:{root}/ogc/World/vector", layer="Zoom level 0", **extent)
+    numbers = set(fields[3][list(fields[0]["fields"]).index("mvt_id")])
+    with open(f"{folder}/root.pbf", "wb") as file:
+        file.write(read(f"{services}/VectorTileServer/tile/0/0/0.pbf"))
+    bottom = pyogrio.list_layers(f"MVT:{folder}/root.pbf")[0][0]
+    expected = pyogrio.raw.read(f"MVT:{folder}/root.pbf", layer=bottom, columns=["mvt_id"])[3][0]
+    check(numbers and numbers == set(expected), f"'{bottom}' of tile 0/0/0 by OGC API - Tiles", len(numbers))
+
     side = 2 * HALF / 2 ** level
     west, north = column * side - HALF, HALF - row * side
     step = 1.01 * side * 2 / 4096

@@ -220,6 +220,7 @@ extension GatewayService {
         ("/ogc/collections/City.0/items/1", "ogcItem"),
         ("/ogc/tileMatrixSets", "ogc"), ("/ogc/tileMatrixSets/WebMercatorQuad", "ogc"),
         ("/ogc/map/tiles", "ogcAllTilesets"),
+        ("/ogc/City/map", "ogcTilesets"), ("/ogc/City/vector", "ogcTilesets"),
         ("/ogc/City/map/tiles", "ogcTilesets"),
         ("/ogc/City/map/tiles/WebMercatorQuad", "ogcTilesets"),
         ("/ogc/City/map/tiles/WebMercatorQuad/0/0/0", "ogcTile"),

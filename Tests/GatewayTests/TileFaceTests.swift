@@ -302,6 +302,15 @@ private let mapServer = "/arcgis/rest/services/City/MapServer"
             try await asked.json("/ogc/collections")["collections"]?.elements.first)
         let own = try await follow(collection, "related")
         #expect(own["tilesets"] == list["tilesets"])
+        // And from the map, which says where it is.
+        for kind in ["map", "vector"] {
+            let map = try await asked.json("/ogc/Planning.Zones/\(kind)")
+            #expect(map["id"] == .string("Planning.Zones"))
+            let corners: [RelaxedValue] = [1, 2, 3, 4].map { .number($0) }
+            #expect(map["extent"]?["spatial"]?["bbox"] == .array([.array(corners)]))
+            let tilesets = try await follow(map, Self.relation + "tilesets-" + kind)
+            #expect(tilesets["tilesets"]?.elements.first?["dataType"] == .string(kind))
+        }
         // And to what the scheme is.
         let scheme = try await follow(tileset, Self.relation + "tiling-scheme")
         #expect(scheme["uri"] == tileset["tileMatrixSetURI"])
@@ -330,6 +339,13 @@ private let mapServer = "/arcgis/rest/services/City/MapServer"
             }
             #expect(matrix["id"] == .string("\(level)"))
             #expect(matrix["matrixWidth"] == .number(Double(1 << level)))
+            // Version 1 of the standard says the same.
+            let old = try #require(scheme["tileMatrix"]?.elements[level])
+            #expect(old["identifier"] == matrix["id"])
+            #expect(old["topLeftCorner"] == matrix["pointOfOrigin"])
+            for name in ["scaleDenominator", "tileWidth", "tileHeight", "matrixHeight"] {
+                #expect(old[name] == matrix[name] && old[name] != nil)
+            }
             #expect(limits[level]["tileMatrix"] == .string("\(level)"))
             #expect(limits[level]["maxTileRow"] == .number(Double(1 << level - 1)))
             #expect(limits[level]["minTileCol"] == .number(0))
@@ -369,6 +385,7 @@ private let mapServer = "/arcgis/rest/services/City/MapServer"
         ("/ogc/Mars/vector/tiles", 404), ("/ogc/vector/tiles?at=3", 400),
         ("/ogc/City/vector/tiles/WorldCRS84Quad/0/0/0", 404),
         ("/ogc/City/tiles", 404), ("/ogc/Mars/map/tiles", 404), ("/ogc/Mars", 404),
+        ("/ogc/City/map?at=3", 400), ("/ogc/City/vector?f=xml", 400), ("/ogc/Mars/map", 404),
         ("/ogc/tileMatrixSets/WorldCRS84Quad", 404),
         ("/ogc/City/map/tiles/WebMercatorQuad/0/0/0?f=jpg", 400),
         ("/ogc/City/map/tiles/WebMercatorQuad/0/0/0?at=3", 400),

@@ -600,8 +600,8 @@ struct MatrixSubject: Sendable {
             return ["/ogc/map/tiles", "/ogc/vector/tiles"].map { MatrixRequest($0) }
         case "ogcTilesets":
             return [
-                "/map/tiles", "/map/tiles/WebMercatorQuad", "/vector/tiles",
-                "/vector/tiles/WebMercatorQuad",
+                "/map", "/map/tiles", "/map/tiles/WebMercatorQuad", "/vector",
+                "/vector/tiles", "/vector/tiles/WebMercatorQuad",
             ].map { MatrixRequest("/ogc/\(map)" + $0) }
         case "ogcVectorTile":
             return [MatrixRequest("/ogc/\(map)/vector/tiles/WebMercatorQuad/0/0/0")]

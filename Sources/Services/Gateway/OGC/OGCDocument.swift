@@ -185,6 +185,9 @@ enum OGCDocument {
             path: "/map/tiles", operation: "dataset.map.getTileSetsList",
             summary: "Tilesets of maps that can be read", parameters: ["f"]),
         Path(
+            path: "/{mapId}/map", operation: "map.describe",
+            summary: "A map as a collection of tiles", parameters: ["mapId", "f"]),
+        Path(
             path: "/{mapId}/map/tiles", operation: "map.getTileSetsList",
             summary: "Tilesets of a map", parameters: ["mapId", "f"]),
         Path(
@@ -198,6 +201,9 @@ enum OGCDocument {
         Path(
             path: "/vector/tiles", operation: "dataset.vector.getTileSetsList",
             summary: "Vector tilesets of maps that can be read", parameters: ["f"]),
+        Path(
+            path: "/{mapId}/vector", operation: "vector.describe",
+            summary: "A map as a collection of vector tiles", parameters: ["mapId", "f"]),
         Path(
             path: "/{mapId}/vector/tiles", operation: "vector.getTileSetsList",
             summary: "Vector tilesets of a map", parameters: ["mapId", "f"]),

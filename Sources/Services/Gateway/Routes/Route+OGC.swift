@@ -47,6 +47,10 @@ extension Route {
             requires: .filtered, asks: [Known.ogcFormat, Known.minSequence, Known.token],
             view: .ogcValue, GatewayService.allTilesets),
         ogc(
+            "ogc/{mapId}/map", "ogcTilesets", "A map as a collection of tiles",
+            requires: .map(.query), asks: [Known.ogcFormat] + ofTiles, view: .ogcValue,
+            GatewayService.tileCollection),
+        ogc(
             "ogc/{mapId}/map/tiles", "ogcTilesets", "Tilesets of a map", requires: .map(.query),
             asks: [Known.ogcFormat] + ofTiles, view: .ogcValue, GatewayService.tilesets),
         ogc(
@@ -64,6 +68,10 @@ extension Route {
             "ogc/vector/tiles", "ogcAllTilesets", "Vector tilesets of maps that can be read",
             requires: .filtered, asks: [Known.ogcFormat, Known.minSequence, Known.token],
             view: .ogcValue, GatewayService.allVectorTilesets),
+        ogc(
+            "ogc/{mapId}/vector", "ogcTilesets", "A map as a collection of vector tiles",
+            requires: .map(.query), asks: [Known.ogcFormat] + ofTiles, view: .ogcValue,
+            GatewayService.vectorTileCollection),
         ogc(
             "ogc/{mapId}/vector/tiles", "ogcTilesets", "Vector tilesets of a map",
             requires: .map(.query), asks: [Known.ogcFormat] + ofTiles, view: .ogcValue,

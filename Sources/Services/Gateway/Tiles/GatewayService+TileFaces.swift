@@ -113,6 +113,14 @@ extension GatewayService {
             sequence: sequence)
     }
 
+    func tileCollection(_ call: Call) async throws(Failure) -> GatewayResponse {
+        try await tileset(call, { _ in .pictures }, { $0.collectionBody() })
+    }
+
+    func vectorTileCollection(_ call: Call) async throws(Failure) -> GatewayResponse {
+        try await tileset(call, { .vectors($0.tileLayers()) }, { $0.collectionBody() })
+    }
+
     func tilesets(_ call: Call) async throws(Failure) -> GatewayResponse {
         try await tileset(call, { _ in .pictures }, { $0.listBody() })
     }

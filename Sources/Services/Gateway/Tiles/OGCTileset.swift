@@ -52,18 +52,13 @@ struct OGCTileset {
     let content: Content
     let links: OGCLinks
 
-    private var path: String { "\(map.id)/\(content.segment)/tiles" }
+    private var collectionPath: String { "\(map.id)/\(content.segment)" }
+    private var path: String { collectionPath + "/tiles" }
     private var ownPath: String { path + "/" + TileMatrixSet.name }
 
     /// URL of a tile, without a token, with variables of those names for level, row and column.
     func template(_ level: String, _ row: String, _ column: String) -> String {
         "\(links.root)/\(ownPath)/{\(level)}/{\(row)}/{\(column)}"
-    }
-
-    private func writeText(to json: inout JSONWriter) {
-        json.member("title", map.title)
-        if !map.summary.isEmpty { json.member("description", map.summary) }
-        if !map.attribution.isEmpty { json.member("attribution", map.attribution) }
     }
 
     /// A list of tilesets, one of each map.
@@ -77,6 +72,27 @@ struct OGCTileset {
             }
             json.key("links")
             json.array { links.writeSelf(path, "Tilesets of maps", &$0) }
+        }
+        return json.bytes
+    }
+
+    /// `/ogc/{map}/map` and `/ogc/{map}/vector`: the map with its extent, in the form of a
+    /// collection (OGC 20-024), where clients of OGC API – Tiles begin.
+    ///
+    /// Each has one kind of tiles: GDAL 3.6 opens no collection with both.
+    func collectionBody() -> [UInt8] {
+        var json = JSONWriter()
+        json.object { json in
+            json.member("id", "\(map.id)")
+            map.writeText(to: &json)
+            json.member("extent") { $0.spatialExtent(map.extent) }
+            json.key("links")
+            json.array { json in
+                links.writeSelf(collectionPath, map.title, &json)
+                links.write(
+                    Self.relation + "tilesets-" + content.segment, path, OGCLinks.json, "Tilesets",
+                    &json)
+            }
         }
         return json.bytes
     }
@@ -114,7 +130,7 @@ struct OGCTileset {
     func body() -> [UInt8] {
         var json = JSONWriter()
         json.object { json in
-            writeText(to: &json)
+            map.writeText(to: &json)
             writeScheme(to: &json)
             json.member("tileMatrixSetLimits", array: TileMatrixSet.matrices) { json, matrix in
                 json.object { json in

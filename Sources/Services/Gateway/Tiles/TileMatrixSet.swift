@@ -34,7 +34,7 @@ enum TileMatrixSet {
     /// North-west corner of every level in metres: x, then y.
     static let corner = (x: -TileAddress.halfWorldMeters, y: TileAddress.halfWorldMeters)
 
-    /// `/ogc/tileMatrixSets/WebMercatorQuad`.
+    /// `/ogc/tileMatrixSets/WebMercatorQuad`, by version 2 of the standard and by version 1.
     static func body(_ links: OGCLinks) -> [UInt8] {
         var json = JSONWriter()
         json.object { json in
@@ -51,16 +51,39 @@ enum TileMatrixSet {
                     json.member("cellSize", matrix.cellSize)
                     json.member("cornerOfOrigin", "topLeft")
                     json.member("pointOfOrigin", array: [corner.x, corner.y]) { $0.number($1) }
-                    json.member("tileWidth", PictureBlock.tileSide)
-                    json.member("tileHeight", PictureBlock.tileSide)
-                    json.member("matrixWidth", matrix.count)
-                    json.member("matrixHeight", matrix.count)
+                    writeSize(matrix, to: &json)
                 }
             }
+            writeVersion1(to: &json)
             json.key("links")
             json.array { links.writeSelf("tileMatrixSets/" + name, name, &$0) }
         }
         return json.bytes
+    }
+
+    private static func writeSize(_ matrix: Matrix, to json: inout JSONWriter) {
+        json.member("tileWidth", PictureBlock.tileSide)
+        json.member("tileHeight", PictureBlock.tileSide)
+        json.member("matrixWidth", matrix.count)
+        json.member("matrixHeight", matrix.count)
+    }
+
+    /// The scheme as OGC 17-083r2, clause 7.2, has it, the only form that GDAL 3.6 reads.
+    ///
+    /// Members of the two versions that have one name have one meaning.
+    private static func writeVersion1(to json: inout JSONWriter) {
+        json.member("type", "TileMatrixSetType")
+        json.member("identifier", name)
+        json.member("supportedCRS", crs)
+        json.member("tileMatrix", array: matrices) { json, matrix in
+            json.object { json in
+                json.member("type", "TileMatrixType")
+                json.member("identifier", matrix.id)
+                json.member("scaleDenominator", matrix.scaleDenominator)
+                json.member("topLeftCorner", array: [corner.x, corner.y]) { $0.number($1) }
+                writeSize(matrix, to: &json)
+            }
+        }
     }
 
     /// `/ogc/tileMatrixSets`.

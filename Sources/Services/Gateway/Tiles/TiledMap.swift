@@ -3,6 +3,7 @@
 
 internal import CairnModel
 internal import Geometry
+internal import Platform
 
 /// A map as descriptions of its tiles show it.
 struct TiledMap {
@@ -33,6 +34,13 @@ struct TiledMap {
         let low = WebMercator.project(Coordinate(x: extent.minX, y: extent.minY))
         let high = WebMercator.project(Coordinate(x: extent.maxX, y: extent.maxY))
         return Envelope(minX: low.x, minY: low.y, maxX: high.x, maxY: high.y)
+    }
+
+    /// Writes title, description and attribution as documents of OGC have them.
+    func writeText(to json: inout JSONWriter) {
+        json.member("title", title)
+        if !summary.isEmpty { json.member("description", summary) }
+        if !attribution.isEmpty { json.member("attribution", attribution) }
     }
 
     /// The URL of its map service, for a client of that origin.
