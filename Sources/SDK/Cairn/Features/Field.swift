@@ -205,3 +205,10 @@ struct AttributeReader: Sendable {
         return attributes
     }
 }
+
+extension Field {
+    /// Whether it is meant by a name, in any letter case.
+    func isNamed(_ name: String) -> Bool {
+        self.name == name || self.name.lowercased() == name.lowercased()
+    }
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+/// What of a map is taken offline.
+public final class GenerateOfflineMapParameters: Sendable {
+    struct Values: Sendable {
+        var area: Geometry
+        var minScale: Double?
+        var maxScale: Double?
+        var includesBasemap = true
+        var continuesOnErrors = true
+        var itemInfo: OfflineMapItemInfo?
+    }
+
+    let values: Guarded<Values>
+
+    /// An area, and a range of scales; nil for the map's.
+    public init(areaOfInterest: Geometry, minScale: Double? = nil, maxScale: Double? = nil) {
+        values = Guarded(Values(area: areaOfInterest, minScale: minScale, maxScale: maxScale))
+    }
+
+    /// The area.
+    public var areaOfInterest: Geometry {
+        get { values.current.area }
+        set { values.withLock { $0.area = newValue } }
+    }
+    /// The smallest scale; nil for the map's.
+    public var minScale: Double? {
+        get { values.current.minScale }
+        set { values.withLock { $0.minScale = newValue } }
+    }
+    /// The largest scale; nil for the map's.
+    public var maxScale: Double? {
+        get { values.current.maxScale }
+        set { values.withLock { $0.maxScale = newValue } }
+    }
+    /// Whether the basemap is taken.
+    public var includesBasemap: Bool {
+        get { values.current.includesBasemap }
+        set { values.withLock { $0.includesBasemap = newValue } }
+    }
+    /// Whether a layer that cannot be taken is left out, and not the end of the job.
+    public var continuesOnErrors: Bool {
+        get { values.current.continuesOnErrors }
+        set { values.withLock { $0.continuesOnErrors = newValue } }
+    }
+    /// What the package says of itself; nil for nothing.
+    public var itemInfo: OfflineMapItemInfo? {
+        get { values.current.itemInfo }
+        set { values.withLock { $0.itemInfo = newValue } }
+    }
+}
