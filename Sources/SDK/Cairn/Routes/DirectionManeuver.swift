@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+public import Foundation
+internal import Platform
+
+/// One step of a route's directions.
+public struct DirectionManeuver: Sendable {
+    /// What is to be done.
+    public let text: String
+    /// Of the stretch after it.
+    public let length: Measurement<UnitLength>
+    /// Of the stretch after it, in seconds.
+    public let duration: TimeInterval
+    /// The stretch; nil where the service does not send it.
+    public let geometry: Geometry?
+    /// Its kind.
+    public let maneuverKind: Kind
+    /// Its kind, by the name that Esri's other SDKs have for it.
+    public var maneuverType: Kind { maneuverKind }
+
+    /// The kinds of maneuvers, by the service's names without `esriDMT`.
+    public enum Kind: String, Sendable, CaseIterable {
+        case unknown = "Unknown", stop = "Stop", straight = "Straight", bearLeft = "BearLeft"
+        case bearRight = "BearRight", turnLeft = "TurnLeft", turnRight = "TurnRight"
+        case sharpLeft = "SharpLeft", sharpRight = "SharpRight", uTurn = "UTurn", ferry = "Ferry"
+        case roundabout = "Roundabout", highwayMerge = "HighwayMerge", highwayExit = "HighwayExit"
+        case highwayChange = "HighwayChange", forkCenter = "ForkCenter", forkLeft = "ForkLeft"
+        case forkRight = "ForkRight", depart = "Depart", tripItem = "TripItem"
+        case endOfFerry = "EndOfFerry", rampRight = "RampRight", rampLeft = "RampLeft"
+        case turnLeftRight = "TurnLeftRight", turnRightLeft = "TurnRightLeft"
+        case turnRightRight = "TurnRightRight", turnLeftLeft = "TurnLeftLeft"
+        case pedestrianRamp = "PedestrianRamp", elevator = "Elevator", escalator = "Escalator"
+        case stairs = "Stairs", doorPassage = "DoorPassage"
+    }
+
+    init(_ step: JSON, _ reference: SpatialReference, _ metres: Double = 1) {
+        let attributes = step["attributes"]
+        text = attributes?.text("text") ?? ""
+        length = Measurement(
+            value: (attributes?["length"]?.number ?? 0) * metres, unit: .meters)
+        duration = (attributes?["time"]?.number ?? 0) * 60
+        let type = attributes?.text("maneuverType") ?? ""
+        maneuverKind = Kind(rawValue: String(type.dropFirst("esriDMT".count))) ?? .unknown
+        if let line = Geometry.make(step.member("geometry"), reference) {
+            geometry = line
+        } else if let text = step.text("compressedGeometry"),
+            let places = CompressedLine.points(of: text)
+        {
+            geometry = Polyline(
+                points: places.map { Point(x: $0.x, y: $0.y, spatialReference: reference) })
+        } else {
+            geometry = nil
+        }
+    }
+}
+
+/// Esri's text form of a line: signed numbers of base 32, a factor and the differences of ordinates
+/// (Compressed geometry, Esri's documentation of network services).
+enum CompressedLine {
+    /// The positions, x and y; nil for other text.
+    static func points(of text: String) -> [(x: Double, y: Double)]? {
+        var numbers: [Int64] = []
+        var digits = ""
+        for letter in text + "+" {
+            if letter == "+" || letter == "-", !digits.isEmpty {
+                guard let number = Int64(digits, radix: 32) else { return nil }
+                numbers.append(number)
+                digits = ""
+            }
+            digits.append(letter)
+        }
+        guard let factor = numbers.first, factor != 0, numbers.count % 2 == 1 else { return nil }
+        var (x, y): (Int64, Int64) = (0, 0)
+        return stride(from: 1, to: numbers.count, by: 2).map { place in
+            x &+= numbers[place]
+            y &+= numbers[place + 1]
+            return (Double(x) / Double(factor), Double(y) / Double(factor))
+        }
+    }
+}
