@@ -6,6 +6,7 @@ internal import CairnModel
 internal import Dataset
 internal import FoundationEssentials
 internal import Geometry
+internal import JobKinds
 internal import PROJ
 internal import Platform
 internal import Site
@@ -70,74 +71,34 @@ enum InputFeatures {
         var references: [Dataset.FeatureReference] = []
         dataset.forEach { references.append($0) }
         references.sort { $0.objectID < $1.objectID }
-        var json = JSONWriter()
-        json.openObject()
-        json.member("type", "FeatureCollection")
-        json.openArray("features")
+        var features = PlaceFeaturesWriter()
         for reference in references {
             let shape = try dataset.shape(of: reference).map { shape throws(Failure) in
                 try transform.forward(shape)
             }
-            json.openObject()
-            json.member("type", "Feature")
-            json.member("id", Int(reference.objectID))
-            json.key("properties")
-            json.openObject()
-            for entry in try dataset.attributes(of: reference).entries.dropFirst() {
-                json.key(entry.name)
-                switch entry.value {
-                case .null: json.null()
-                case .integer(let number): json.integer(number)
-                case .real(let number): json.number(number)
-                case .string(let text): json.string(text)
-                case .date: json.string(entry.value.text ?? "")
+            let attributes = try dataset.attributes(of: reference).entries.dropFirst()
+            do throws(Failure) {
+                try features.write(id: Int(reference.objectID), shape) { json in
+                    for entry in attributes { write(entry.value, named: entry.name, to: &json) }
                 }
-            }
-            json.closeObject()
-            json.key("geometry")
-            switch shape {
-            case nil: json.null()
-            case .point(let place)?: geometry("Point", &json) { position(place, &$0) }
-            case .multipoint(let places)?:
-                geometry("MultiPoint", &json) { line(places, &$0) }
-            case .polyline(let paths)?:
-                geometry("MultiLineString", &json) { json in
-                    json.openArray()
-                    for path in paths { line(path, &json) }
-                    json.closeArray()
-                }
-            case .polygon?, .envelope?:
+            } catch {
                 throw Failure(
-                    .invalidParameter,
-                    "'\(name)': feature \(reference.objectID) is an area: expected points or lines")
+                    error.code, "'\(name)': feature \(reference.objectID): \(error.message)")
             }
-            json.closeObject()
         }
-        json.closeArray()
-        json.closeObject()
-        return json.bytes
+        return features.finish()
     }
 
-    private static func geometry(
-        _ type: String, _ json: inout JSONWriter, _ body: (inout JSONWriter) -> Void
+    private static func write(
+        _ value: AttributeValue, named name: String, to json: inout JSONWriter
     ) {
-        json.openObject()
-        json.member("type", type)
-        json.key("coordinates")
-        body(&json)
-        json.closeObject()
-    }
-
-    private static func position(_ place: Coordinate, _ json: inout JSONWriter) {
-        json.openArray()
-        json.number(place.x)
-        json.number(place.y)
-        json.closeArray()
-    }
-
-    private static func line(_ places: [Coordinate], _ json: inout JSONWriter) {
-        json.openArray()
-        for place in places { position(place, &json) }
-        json.closeArray()
+        json.key(name)
+        switch value {
+        case .null: json.null()
+        case .integer(let number): json.integer(number)
+        case .real(let number): json.number(number)
+        case .string(let text): json.string(text)
+        case .date: json.string(value.text ?? "")
+        }
     }
 }

@@ -49,26 +49,22 @@ enum JobFeatures {
     /// A feature collection with the features of all parameters; throws `Failure`
     /// (`invalidParameter`, `tooLarge`) with the parameter and the feature.
     static func geoJSON(_ all: [Given]) throws(Failure) -> [UInt8] {
-        var json = JSONWriter()
-        json.openObject()
-        json.member("type", "FeatureCollection")
-        json.key("features")
-        json.openArray()
+        var features = PlaceFeaturesWriter()
         for given in all {
             do throws(Failure) {
-                try write(given, to: &json)
+                try write(given, to: &features)
             } catch {
                 throw Failure(
                     error.code, "parameter '\(given.input.name)': \(error.message)",
                     details: error.details)
             }
         }
-        json.closeArray()
-        json.closeObject()
-        return json.bytes
+        return features.finish()
     }
 
-    private static func write(_ given: Given, to json: inout JSONWriter) throws(Failure) {
+    private static func write(
+        _ given: Given, to written: inout PlaceFeaturesWriter
+    ) throws(Failure) {
         var count = 0
         for text in given.texts {
             let set = try featureSet(text)
@@ -86,8 +82,7 @@ enum JobFeatures {
                 do throws(Failure) {
                     let shape = try references.degrees(
                         RelaxedValue(feature["geometry"] ?? .null))
-                    try write(
-                        feature, shape, count, given.input, named: name, to: &json)
+                    try write(feature, shape, count, given.input, named: name, to: &written)
                 } catch {
                     throw Failure(error.code, "feature \(count): \(error.message)")
                 }
@@ -118,62 +113,19 @@ enum JobFeatures {
 
     private static func write(
         _ feature: JSONTree, _ shape: Shape?, _ number: Int,
-        _ input: JobKindDescription.FeatureInput, named name: String, to json: inout JSONWriter
+        _ input: JobKindDescription.FeatureInput, named name: String,
+        to written: inout PlaceFeaturesWriter
     ) throws(Failure) {
         let attributes = feature["attributes"]?.members ?? []
         let own = attributes.first { $0.name.isEqualIgnoringCase(name) }?.value
-        json.openObject()
-        json.member("type", "Feature")
-        json.member("id", own?.whole.map { Int($0) } ?? number)
-        if let role = input.role { json.member("role", role) }
-        json.key("properties")
-        json.openObject()
-        for attribute in attributes {
-            json.key(attribute.name)
-            json.json(attribute.value.jsonText.utf8)
-        }
-        json.closeObject()
-        json.key("geometry")
-        try write(shape, to: &json)
-        json.closeObject()
-    }
-
-    private static func write(_ shape: Shape?, to json: inout JSONWriter) throws(Failure) {
-        func geometry(_ type: String, _ body: (inout JSONWriter) -> Void) {
-            json.openObject()
-            json.member("type", type)
-            json.key("coordinates")
-            body(&json)
-            json.closeObject()
-        }
-        switch shape {
-        case nil: json.null()
-        case .point(let place)?:
-            geometry("Point") { position(place, &$0) }
-        case .multipoint(let places)?:
-            geometry("MultiPoint") { line(places, &$0) }
-        case .polyline(let paths)?:
-            geometry("MultiLineString") { json in
-                json.openArray()
-                for path in paths { line(path, &json) }
-                json.closeArray()
+        try written.write(
+            id: own?.whole.map { Int($0) } ?? number, role: input.role, shape
+        ) { json in
+            for attribute in attributes {
+                json.key(attribute.name)
+                json.json(attribute.value.jsonText.utf8)
             }
-        case .polygon?, .envelope?:
-            throw Failure(.invalidParameter, "an area: expected a point or a line")
         }
-    }
-
-    private static func position(_ place: Coordinate, _ json: inout JSONWriter) {
-        json.openArray()
-        json.number(place.x)
-        json.number(place.y)
-        json.closeArray()
-    }
-
-    private static func line(_ places: [Coordinate], _ json: inout JSONWriter) {
-        json.openArray()
-        for place in places { position(place, &json) }
-        json.closeArray()
     }
 }
 
