@@ -84,9 +84,7 @@ public struct Field: Sendable, Hashable {
             json.number.map { Date(millisecondsSince1970: $0) }
                 ?? json.text.flatMap { DateText.date($0) } ?? json.untyped
         case .guid, .globalID:
-            json.text.flatMap {
-                UUID(uuidString: $0.trimmingCharacters(in: CharacterSet(charactersIn: "{}")))
-            } ?? json.untyped
+            json.text.flatMap { UUID(globalID: $0) } ?? json.untyped
         default: json.untyped
         }
     }

@@ -101,7 +101,7 @@ enum LocalValue: Equatable {
         switch value {
         case nil: self = .null
         case let value as Date: self = .number(value.timeIntervalSince1970 * 1_000)
-        case let value as UUID: self = .text("{\(value.uuidString)}")
+        case let value as UUID: self = .text(value.globalIDText)
         case let value?:
             self = ClassBreaksRenderer.number(value).map { .number($0) } ?? .text("\(value)")
         }

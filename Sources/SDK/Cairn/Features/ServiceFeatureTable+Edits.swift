@@ -87,9 +87,7 @@ extension ServiceFeatureTable {
         let isDone = json["success"]?.flag ?? (error == nil)
         return FeatureEditResult(
             operation: operation, objectID: json["objectId"]?.whole ?? -1,
-            globalID: json.text("globalId").flatMap {
-                UUID(uuidString: $0.trimmingCharacters(in: CharacterSet(charactersIn: "{}")))
-            },
+            globalID: json.text("globalId").flatMap { UUID(globalID: $0) },
             error: isDone
                 ? nil
                 : ServiceError(

@@ -69,10 +69,7 @@ extension GeoPackage {
     }
 
     private func require(_ id: Int64, _ table: Table) throws {
-        let found = try file.rows(
-            "SELECT 1 FROM \(table.name.quotedName) WHERE \(table.key.quotedName) = ?",
-            [.integer(id)])
-        guard !found.isEmpty else {
+        guard try file.has(id, in: table) else {
             throw CairnError(.invalidArgument, "'\(table.name)' has no feature \(id)")
         }
     }
@@ -85,7 +82,7 @@ extension GeoPackage {
         guard isWritable else {
             throw CairnError(.file, "'\(url.path(percentEncoded: false))' may not be written")
         }
-        if try !has(Self.notes) {
+        if try !file.has(Self.notes) {
             _ = try file.change([
                 (
                     "CREATE TABLE IF NOT EXISTS \(Self.notes) (id INTEGER PRIMARY KEY "
@@ -202,7 +199,7 @@ extension GeoPackage {
             (value as? String).map { .text($0) }
                 ?? (value as? Date).map { .text(String(DateText.text($0).prefix(10))) }
         case .globalID, .guid:
-            (value as? UUID).map { .text("{\($0.uuidString)}") }
+            (value as? UUID).map { .text($0.globalIDText) }
                 ?? (value as? String).map { .text($0) }
         case .blob: (value as? Data).map { .blob([UInt8]($0)) }
         default: (value as? String).map { .text($0) }
@@ -211,7 +208,7 @@ extension GeoPackage {
 
     /// Whether edits wait, of one table or of any.
     func hasEdits(of table: String? = nil) throws -> Bool {
-        guard try has(Self.notes) else { return false }
+        guard try file.has(Self.notes) else { return false }
         return try !file.rows(
             "SELECT 1 FROM \(Self.notes) WHERE ?1 IS NULL OR table_name = ?1 LIMIT 1",
             [table.map { .text($0) } ?? .null]

@@ -35,7 +35,7 @@ extension GeoPackage {
                 }
                 names.append(field.name)
                 if let id, field.name == table.globalIDField {
-                    values.append(.text("{\(id.uuidString)}"))
+                    values.append(.text(id.globalIDText))
                 } else if json.isNull {
                     values.append(.null)
                 } else if let value = field.value(json),
@@ -64,12 +64,7 @@ extension GeoPackage {
                     "UPDATE \(name) SET \(list) WHERE \(table.key.quotedName) = ?",
                     values + [.integer(row)])
             } else {
-                if let number,
-                    try file.rows(
-                        "SELECT 1 FROM \(name) WHERE \(table.key.quotedName) = ?",
-                        [.integer(number)]
-                    ).isEmpty
-                {
+                if let number, try !file.has(number, in: table) {
                     names.append(table.key)
                     values.append(.integer(number))
                 }

@@ -31,15 +31,10 @@ struct Replica: Sendable {
 }
 
 extension UUID {
-    /// A global id as servers write it: in either letter case, with and without braces.
-    init?(globalID text: String) {
-        self.init(uuidString: text.trimmingCharacters(in: CharacterSet(charactersIn: "{} ")))
-    }
-
-    /// The forms in which a file may have it.
+    /// The forms in which a file may have it as a global id.
     var spellings: [SQLiteValue] {
-        let small = uuidString.lowercased()
-        return ["{\(uuidString)}", uuidString, "{\(small)}", small].map { .text($0) }
+        [globalIDText, uuidString, globalIDText.lowercased(), uuidString.lowercased()]
+            .map { .text($0) }
     }
 }
 
@@ -61,15 +56,17 @@ extension GeoPackage {
 
     /// The registration; nil for a file that is registered with no service.
     func replica() throws -> Replica? {
-        guard try has(Self.replicas) else { return nil }
-        return try Self.replica { try file.rows($0) }
+        guard try file.has(Self.replicas) else { return nil }
+        return try Self.replica(file)
     }
 
-    static func replica(_ rows: (String) throws -> [[SQLiteValue]]) throws -> Replica? {
-        let found = try rows("SELECT replica_id, is_per_layer, generation FROM \(replicas)").first
+    static func replica(_ file: some SQLiteReader) throws -> Replica? {
+        let found = try file.rows(
+            "SELECT replica_id, is_per_layer, generation FROM \(replicas)", []
+        ).first
         guard let found, let id = found[0].text else { return nil }
-        let layers = try rows(
-            "SELECT layer_id, table_name, generation FROM \(layers) ORDER BY layer_id")
+        let layers = try file.rows(
+            "SELECT layer_id, table_name, generation FROM \(layers) ORDER BY layer_id", [])
         return Replica(
             id: id, isPerLayer: found[1].integer == 1, generation: found[2].integer,
             layers: layers.map {
@@ -109,7 +106,7 @@ extension GeoPackage {
 
     /// Ends the registration.
     func unregister() throws {
-        guard try has(Self.replicas) else { return }
+        guard try file.has(Self.replicas) else { return }
         try file.transaction { file in
             for table in [Self.replicas, Self.uploads] {
                 try file.change("DELETE FROM \(table)")
@@ -130,15 +127,14 @@ extension GeoPackage {
 
     /// The row that has a global id; nil for none, and in a table without global ids.
     func row(of id: UUID, in table: Table) throws -> Int64? {
-        try Self.row(of: id, in: table) { try file.rows($0, $1) }
+        try Self.row(of: id, in: table, file)
     }
 
     static func row(
-        of id: UUID, in table: Table,
-        _ rows: (String, [SQLiteValue]) throws -> [[SQLiteValue]]
+        of id: UUID, in table: Table, _ file: some SQLiteReader
     ) throws -> Int64? {
         guard let field = table.globalIDField else { return nil }
-        return try rows(
+        return try file.rows(
             "SELECT \(table.key.quotedName) FROM \(table.name.quotedName) "
                 + "WHERE \(field.quotedName) IN (?, ?, ?, ?)", id.spellings
         ).first?.first?.integer

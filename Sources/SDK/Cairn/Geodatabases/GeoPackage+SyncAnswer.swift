@@ -30,7 +30,7 @@ extension GeoPackage {
     func apply(_ answer: SyncAnswer) throws -> JSON {
         let tables = try tables()
         return try file.transaction { file in
-            guard let replica = try Self.replica({ try file.rows($0) }),
+            guard let replica = try Self.replica(file),
                 replica.moment == answer.moment
             else { throw stale }
             var sync = SyncTransaction(
@@ -151,13 +151,13 @@ extension GeoPackage {
             failed.insert(Key(table: table.name, id: id))
             firstFailure =
                 firstFailure
-                ?? "\(operation) of {\(id.uuidString)} in '\(table.name)': \(code) \(reason)"
-            let row = try GeoPackage.row(of: id, in: table) { try file.rows($0, $1) }
+                ?? "\(operation) of \(id.globalIDText) in '\(table.name)': \(code) \(reason)"
+            let row = try GeoPackage.row(of: id, in: table, file)
             refused[layer, default: []].append(
                 .object([
                     ("operation", .string(operation)),
                     ("objectId", .integer(row ?? result["objectId"]?.whole ?? -1)),
-                    ("globalId", .string("{\(id.uuidString)}")), ("code", .integer(Int64(code))),
+                    ("globalId", .string(id.globalIDText)), ("code", .integer(Int64(code))),
                     ("reason", .string(reason)),
                 ]))
         }
@@ -173,8 +173,8 @@ extension GeoPackage {
 
         /// Gives a feature the object id of the service, where that is free.
         private mutating func renumber(_ table: Table, _ id: UUID, _ number: Int64) throws {
-            let row = try GeoPackage.row(of: id, in: table) { try file.rows($0, $1) }
-            guard let row, row != number, try isFree(number, table) else { return }
+            let row = try GeoPackage.row(of: id, in: table, file)
+            guard let row, row != number, try !file.has(number, in: table) else { return }
             let name = table.name.quotedName
             let key = table.key.quotedName
             let columns =
@@ -198,13 +198,6 @@ extension GeoPackage {
                     "UPDATE \(GeoPackage.notes) SET feature_id = ? WHERE id = ?",
                     [.integer(number), .integer(notes[place].number)])
             }
-        }
-
-        private func isFree(_ number: Int64, _ table: Table) throws -> Bool {
-            try file.rows(
-                "SELECT 1 FROM \(table.name.quotedName) WHERE \(table.key.quotedName) = ?",
-                [.integer(number)]
-            ).isEmpty
         }
 
         // MARK: Changes of the service
@@ -241,7 +234,7 @@ extension GeoPackage {
                     let id = try globalID(attribute?.value.text, "layer \(number)")
                     // What waits here goes there with the next upload.
                     guard !waiting.contains(id) else { continue }
-                    let row = try GeoPackage.row(of: id, in: table) { try file.rows($0, $1) }
+                    let row = try GeoPackage.row(of: id, in: table, file)
                     try writer.put(feature, id, row)
                 }
                 for text in deletes { try delete(globalID(text.text, "deleteIds"), number, table) }
@@ -267,7 +260,7 @@ extension GeoPackage {
                     ]))
             }
             try drop(waiting)
-            guard let row = try GeoPackage.row(of: id, in: table, { try file.rows($0, $1) }) else {
+            guard let row = try GeoPackage.row(of: id, in: table, file) else {
                 return
             }
             try file.change(

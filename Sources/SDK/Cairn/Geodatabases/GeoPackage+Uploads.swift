@@ -25,10 +25,7 @@ extension GeoPackage {
     func notes(
         _ tables: [Table], _ replica: Replica, _ file: SQLiteTransaction
     ) throws -> [Note] {
-        let isThere = try !file.rows(
-            "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", [.text(Self.notes)]
-        ).isEmpty
-        guard isThere else { return [] }
+        guard try file.has(Self.notes) else { return [] }
         return try file.rows(
             "SELECT id, table_name, operation, feature_id, global_id FROM \(Self.notes) "
                 + "ORDER BY id"
@@ -77,11 +74,8 @@ extension GeoPackage {
     /// Throws ``CairnError`` (`invalidState`) for edits in a table that is no layer of the replica:
     /// no synchronisation would send them.
     private func checkTables(_ replica: Replica, _ file: SQLiteTransaction) throws {
-        let isThere = try !file.rows(
-            "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", [.text(Self.notes)]
-        ).isEmpty
-        let names =
-            isThere ? try file.rows("SELECT DISTINCT table_name FROM \(Self.notes)") : []
+        guard try file.has(Self.notes) else { return }
+        let names = try file.rows("SELECT DISTINCT table_name FROM \(Self.notes)")
         let own = Set(replica.layers.map(\.table))
         for name in names.compactMap({ $0.first?.text }) where !own.contains(name) {
             throw CairnError(
@@ -134,7 +128,7 @@ extension GeoPackage {
                 guard let (first, last) = operations[id] else { continue }
                 if last == "delete" {
                     // What the service has never seen is not deleted there.
-                    if first != "add" { deletes.append(.string("{\(id.uuidString)}")) }
+                    if first != "add" { deletes.append(.string(id.globalIDText)) }
                 } else if let feature = try feature(id, table, file) {
                     if first == "add" { adds.append(feature) } else { updates.append(feature) }
                 }
@@ -172,7 +166,7 @@ extension GeoPackage {
         else { return nil }
         let attributes: [(name: String, value: JSON)] = zip(fields, row).map { field, value in
             if field.name == table.globalIDField {
-                return (field.name, .string("{\(id.uuidString)}"))
+                return (field.name, .string(id.globalIDText))
             }
             return (field.name, JSON(attribute: Self.value(value, field)))
         }

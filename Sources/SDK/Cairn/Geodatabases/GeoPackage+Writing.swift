@@ -190,12 +190,6 @@ extension GeoPackage {
                     "the layer \(layer.id) '\(title)' has no field of global ids: it cannot be "
                         + "synchronised")
             }
-            guard !isRegistered || table.globalIDField != nil else {
-                throw CairnError(
-                    .unsupported,
-                    "the layer \(layer.id) '\(title)' has no field of global ids: it cannot be "
-                        + "synchronised")
-            }
             guard let kind else {
                 self.table = table
                 return

@@ -70,8 +70,8 @@ final class GeoPackage: Sendable {
 
     /// The tables, by name.
     func tables() throws -> [Table] {
-        let geometries = try has("gpkg_geometry_columns")
-        let isReplica = try has(Self.layers)
+        let geometries = try file.has("gpkg_geometry_columns")
+        let isReplica = try file.has(Self.layers)
         return try file.rows(
             "SELECT table_name, identifier, srs_id FROM gpkg_contents "
                 + "WHERE data_type IN ('features', 'attributes', 'aspatial') ORDER BY table_name"
@@ -84,13 +84,6 @@ final class GeoPackage: Sendable {
             }
             return table
         }
-    }
-
-    func has(_ table: String) throws -> Bool {
-        try !file.rows(
-            "SELECT 1 FROM sqlite_master WHERE type IN ('table', 'view') AND name = ?",
-            [.text(table)]
-        ).isEmpty
     }
 
     private func table(_ name: String, title: String, hasGeometries: Bool) throws -> Table? {
@@ -109,7 +102,7 @@ final class GeoPackage: Sendable {
             table.srs = Int32(clamping: shape[2].integer ?? 0)
             table.spatialReference = try reference(Int64(table.srs))
             let index = "rtree_\(name)_\(column)"
-            if try has(index) { table.index = index }
+            if try file.has(index) { table.index = index }
         }
         table.fields = columns.compactMap { column -> Field? in
             guard let name = column[1].text, name != table.geometryColumn else { return nil }

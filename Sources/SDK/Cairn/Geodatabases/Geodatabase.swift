@@ -287,7 +287,7 @@ public final class GeodatabaseFeatureTable: FeatureTable, @unchecked Sendable {
         {
             guard let row = try table.store.row(of: id, in: table.description) else {
                 throw CairnError(
-                    .invalidArgument, "'\(name)' has no feature {\(id.uuidString)}")
+                    .invalidArgument, "'\(name)' has no feature \(id.globalIDText)")
             }
             return row
         }

@@ -4,8 +4,34 @@
 internal import DeferredSQLite
 internal import Foundation
 
+/// What answers SELECTs: a file, or a transaction in it.
+protocol SQLiteReader {
+    /// All rows of a SELECT.
+    func rows(_ sql: String, _ values: [SQLiteValue]) throws -> [[SQLiteValue]]
+}
+
+extension SQLiteTransaction: SQLiteReader {}
+
+extension SQLiteReader {
+    /// Whether there is a table or a view of this name.
+    func has(_ table: String) throws -> Bool {
+        try !rows(
+            "SELECT 1 FROM sqlite_master WHERE type IN ('table', 'view') AND name = ?",
+            [.text(table)]
+        ).isEmpty
+    }
+
+    /// Whether a table has a row of this object id.
+    func has(_ id: Int64, in table: GeoPackage.Table) throws -> Bool {
+        try !rows(
+            "SELECT 1 FROM \(table.name.quotedName) WHERE \(table.key.quotedName) = ?",
+            [.integer(id)]
+        ).isEmpty
+    }
+}
+
 /// A SQLite file of an app, with errors that name it.
-struct SQLiteFile: Sendable {
+struct SQLiteFile: SQLiteReader, Sendable {
     private let url: URL
     private let file: DeferredSQLiteFile
 

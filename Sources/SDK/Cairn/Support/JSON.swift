@@ -49,7 +49,7 @@ extension JSONTree {
         case let value as Double: self = .real(value)
         case let value as String: self = .string(value)
         case let value as Date: self = .integer(value.millisecondsSince1970)
-        case let value as UUID: self = .string("{\(value.uuidString)}")
+        case let value as UUID: self = .string(value.globalIDText)
         case let value as [any Sendable]: self = .array(value.map { JSONTree(attribute: $0) })
         case let value as [String: any Sendable]:
             self = .object(
