@@ -45,16 +45,16 @@ public struct ArcGISFeatureLayerInfo: Sendable {
         description = json.text("description") ?? ""
         attribution = json.text("copyrightText") ?? ""
         self.url = url.withoutQuery
-        displayFieldName = json.text("displayField").flatMap { $0.isEmpty ? nil : $0 }
+        displayFieldName = json.text("displayField").flatMap(\.orNil)
         objectIDFieldName =
             json.text("objectIdField") ?? fields.first { $0.type == .oid }?.name ?? ""
         globalIDFieldName =
             json.text("globalIdField") ?? fields.first { $0.type == .globalID }?.name ?? ""
         self.fields = fields
-        geometryType = json.text("geometryType").flatMap(ServiceFeatureTable.type)
+        geometryType = json.text("geometryType").flatMap(Geometry.kind(named:))
         self.extent = extent
-        minScale = json["minScale"]?.number.flatMap { $0 > 0 ? $0 : nil }
-        maxScale = json["maxScale"]?.number.flatMap { $0 > 0 ? $0 : nil }
+        minScale = json.scale("minScale")
+        maxScale = json.scale("maxScale")
         maxRecordCount = json["maxRecordCount"]?.int ?? 0
         hasAttachments = json["hasAttachments"]?.flag ?? false
         capabilities = (json.text("capabilities") ?? "").split(separator: ",").map {

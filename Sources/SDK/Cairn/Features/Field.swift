@@ -65,6 +65,11 @@ public struct Field: Sendable, Hashable {
     /// Fields as a service lists them.
     static func list(_ json: JSON?) -> [Field] { (json?.elements ?? []).compactMap { Field($0) } }
 
+    /// Whether it is meant by a name, in any letter case.
+    func isNamed(_ name: String) -> Bool {
+        self.name == name || self.name.lowercased() == name.lowercased()
+    }
+
     /// The value of an attribute by its type; nil for null, and for one that is not of the type.
     func value(_ json: JSON) -> (any Sendable)? { Self.value(json, of: type) }
 
@@ -87,126 +92,5 @@ public struct Field: Sendable, Hashable {
             json.text.flatMap { UUID(globalID: $0) } ?? json.untyped
         default: json.untyped
         }
-    }
-}
-
-/// Which values a field may have.
-public class Domain: @unchecked Sendable, Hashable {
-    // `@unchecked`: this class and its subclasses have immutable members alone.
-    /// Its name.
-    public let name: String
-
-    init(name: String) { self.name = name }
-
-    /// A domain of the REST; nil for none and for kinds that are not known here.
-    static func make(_ json: JSON?, of type: Field.FieldType?) -> Domain? {
-        guard let json else { return nil }
-        let name = json.text("name") ?? ""
-        switch json.text("type") {
-        case "codedValue":
-            return CodedValueDomain(
-                name: name,
-                codedValues: (json["codedValues"]?.elements ?? []).map { value in
-                    CodedValue(
-                        name: value.text("name") ?? "",
-                        code: value.member("code").flatMap { Field.value($0, of: type) })
-                })
-        case "range":
-            let range = json["range"]?.elements ?? []
-            return RangeDomain(
-                name: name, minValue: range.first.flatMap { Field.value($0, of: type) },
-                maxValue: range.dropFirst().first.flatMap { Field.value($0, of: type) })
-        default: return nil
-        }
-    }
-
-    /// Two are equal that are the same object.
-    public static func == (left: Domain, right: Domain) -> Bool { left === right }
-    /// By the object.
-    public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
-}
-
-/// A value of a field, and the name that people read.
-public struct CodedValue: Sendable {
-    /// The name that people read.
-    public let name: String
-    /// The value, typed by the field; nil for null.
-    public let code: (any Sendable)?
-}
-
-/// A list of values that a field may have.
-public final class CodedValueDomain: Domain, @unchecked Sendable {
-    /// The values, in the order of the service.
-    public let codedValues: [CodedValue]
-
-    init(name: String, codedValues: [CodedValue]) {
-        self.codedValues = codedValues
-        super.init(name: name)
-    }
-}
-
-/// The least and the greatest value that a field may have.
-public final class RangeDomain: Domain, @unchecked Sendable {
-    /// The least, typed by the field; nil for none.
-    public let minValue: (any Sendable)?
-    /// The greatest, typed by the field; nil for none.
-    public let maxValue: (any Sendable)?
-
-    init(name: String, minValue: (any Sendable)?, maxValue: (any Sendable)?) {
-        (self.minValue, self.maxValue) = (minValue, maxValue)
-        super.init(name: name)
-    }
-}
-
-/// Dates as text.
-enum DateText {
-    /// ISO 8601 in UTC, with milliseconds.
-    static func text(_ date: Date) -> String {
-        // The style cuts, and a millisecond is seldom exact in a Double.
-        let whole = Date(millisecondsSince1970: Double(date.millisecondsSince1970) + 0.2)
-        return Date.ISO8601FormatStyle(includingFractionalSeconds: true).format(whole)
-    }
-
-    /// Reads ISO 8601, with and without a fraction; nil for anything else.
-    static func date(_ text: String) -> Date? {
-        let style = Date.ISO8601FormatStyle()
-        return (try? style.parse(text))
-            ?? (try? Date.ISO8601FormatStyle(includingFractionalSeconds: true).parse(text))
-    }
-}
-
-/// Attributes typed by fields.
-struct AttributeReader: Sendable {
-    private var fields: [String: Field]
-
-    init(_ fields: [Field]) {
-        self.fields = Dictionary(
-            fields.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
-    }
-
-    /// With further fields; those of the same names stay.
-    func adding(_ more: [Field]) -> AttributeReader {
-        guard more.contains(where: { fields[$0.name] == nil }) else { return self }
-        var reader = self
-        for field in more where reader.fields[field.name] == nil {
-            reader.fields[field.name] = field
-        }
-        return reader
-    }
-
-    /// The attributes of a JSON object; nulls are absent.
-    func attributes(_ json: JSON?) -> [String: any Sendable] {
-        var attributes: [String: any Sendable] = [:]
-        for (name, value) in json?.members ?? [] where !value.isNull {
-            attributes[name] = fields[name].map { $0.value(value) } ?? value.untyped
-        }
-        return attributes
-    }
-}
-
-extension Field {
-    /// Whether it is meant by a name, in any letter case.
-    func isNamed(_ name: String) -> Bool {
-        self.name == name || self.name.lowercased() == name.lowercased()
     }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-/// What is kept of the service's features.
 extension ServiceFeatureTable {
     /// When features are asked of the service.
     ///

@@ -5,6 +5,7 @@ internal import Foundation
 internal import Platform
 
 extension ServiceFeatureTable {
+    /// Asks the service, page after page; `definition` limits the features beside the parameters.
     func queryFeatures(
         _ values: QueryParameters.Values, _ definition: String
     ) async throws -> FeatureQueryResult {
@@ -67,7 +68,7 @@ extension ServiceFeatureTable {
         }
     }
 
-    /// How many features parameters find.
+    /// How many features parameters find; throws ``ServiceError`` and others.
     public func queryFeatureCount(using parameters: QueryParameters) async throws -> Int {
         let values = parameters.values.current
         let question = query(
@@ -96,7 +97,7 @@ extension ServiceFeatureTable {
         return extent
     }
 
-    /// The features that parameters find, with certain fields.
+    /// The features that parameters find, with certain fields; throws ``ServiceError`` and others.
     public func queryFeatures(
         using parameters: QueryParameters, queryFeatureFields: QueryFeatureFields
     ) async throws -> FeatureQueryResult {

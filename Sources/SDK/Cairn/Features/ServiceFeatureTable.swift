@@ -81,7 +81,7 @@ public final class ServiceFeatureTable: FeatureTable, @unchecked Sendable {
         let fields = Field.list(json["fields"])
         let description = Description(
             name: json.text("name") ?? "", fields: fields, attributes: AttributeReader(fields),
-            geometryType: json.text("geometryType").flatMap(Self.type),
+            geometryType: json.text("geometryType").flatMap(Geometry.kind(named:)),
             extent: extent,
             spatialReference: extent?.spatialReference
                 ?? SpatialReference(json.member("sourceSpatialReference")),
@@ -92,23 +92,12 @@ public final class ServiceFeatureTable: FeatureTable, @unchecked Sendable {
             isEditable: (json.text("capabilities") ?? "").contains("Editing")
                 || (json.text("capabilities") ?? "").contains("Update"),
             supportsPaging: json["advancedQueryCapabilities"]?["supportsPagination"]?.flag ?? true,
-            minScale: json["minScale"]?.number.flatMap { $0 > 0 ? $0 : nil },
-            maxScale: json["maxScale"]?.number.flatMap { $0 > 0 ? $0 : nil },
+            minScale: json.scale("minScale"),
+            maxScale: json.scale("maxScale"),
             popupInfo: json.member("popupInfo"), definition: json.text("definitionExpression"),
             renderer: Renderer.make(json["drawingInfo"]?.member("renderer")),
             info: ArcGISFeatureLayerInfo(json, url, fields, extent))
         described.current = description
-    }
-
-    static func type(_ name: String) -> Geometry.Type? {
-        switch name {
-        case "esriGeometryPoint": Point.self
-        case "esriGeometryMultipoint": Multipoint.self
-        case "esriGeometryPolyline": Polyline.self
-        case "esriGeometryPolygon": Polygon.self
-        case "esriGeometryEnvelope": Envelope.self
-        default: nil
-        }
     }
 
     /// Its name; empty before it is loaded.

@@ -181,7 +181,7 @@ extension GeoPackage {
             var table = Table(
                 name: name, title: title,
                 key: fields.first { $0.isNamed(key) }?.name ?? key, fields: fields)
-            let kind = json.text("geometryType").flatMap(ServiceFeatureTable.type)
+            let kind = json.text("geometryType").flatMap(Geometry.kind(named:))
             reference = kind == nil ? nil : layer.spatialReference
             (hasZ, hasM) = (json["hasZ"]?.flag ?? false, json["hasM"]?.flag ?? false)
             guard !isRegistered || table.globalIDField != nil else {

@@ -56,6 +56,9 @@ public final class Envelope: Geometry, @unchecked Sendable {
     /// Itself.
     public override var extent: Envelope { self }
 
+    /// `xmin,ymin,xmax,ymax`.
+    var sides: String { [xMin, yMin, xMax, yMax].map(\.plainText).joined(separator: ",") }
+
     override var places: [Place] { [Place(xMin, yMin), Place(xMax, yMax)] }
     override var typeName: String { "esriGeometryEnvelope" }
     override var json: JSON {
@@ -64,6 +67,13 @@ public final class Envelope: Geometry, @unchecked Sendable {
             "spatialReference": spatialReference?.json,
         ])
     }
+
+    /// The square of the web's tiles, in Web Mercator.
+    static let webMercatorWorld: Envelope = {
+        let half = 20_037_508.342_787
+        return Envelope(
+            xMin: -half, yMin: -half, xMax: half, yMax: half, spatialReference: .webMercator)
+    }()
 
     /// The four corners as an area.
     var polygon: Polygon {

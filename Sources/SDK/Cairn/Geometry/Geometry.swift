@@ -38,6 +38,18 @@ public class Geometry: @unchecked Sendable, Hashable, CustomStringConvertible {
     /// The name that the REST has for its kind.
     var typeName: String { "" }
 
+    /// The kind by the name that the REST has for it; nil for others.
+    static func kind(named name: String) -> Geometry.Type? {
+        switch name {
+        case "esriGeometryPoint": Point.self
+        case "esriGeometryMultipoint": Multipoint.self
+        case "esriGeometryPolyline": Polyline.self
+        case "esriGeometryPolygon": Polygon.self
+        case "esriGeometryEnvelope": Envelope.self
+        default: nil
+        }
+    }
+
     /// The JSON of the REST, without its kind.
     var json: JSON { .object([]) }
 

@@ -40,6 +40,9 @@ public final class GeoprocessingDataFile: GeoprocessingParameter, @unchecked Sen
     }
 
     /// Fetches the file to a place; a local one is copied.
+    ///
+    /// Throws ``TransportError`` (`file`) where it cannot be read or written, ``ServiceError`` and
+    /// others.
     public func fetch(to target: URL) async throws {
         if url.isFileURL {
             do { try FileManager.default.copyItem(at: url, to: target) } catch {
@@ -51,7 +54,8 @@ public final class GeoprocessingDataFile: GeoprocessingParameter, @unchecked Sen
         try await Download.fetch(Question(url), to: target)
     }
 
-    /// The bytes of the file, as many as ``CairnEnvironment/memoryLimit`` allows.
+    /// The bytes of the file; throws ``TransportError`` (`tooLarge`) for one of a server with more
+    /// than ``CairnEnvironment/memoryLimit``, ``ServiceError`` and others.
     public func data() async throws -> Data {
         if url.isFileURL {
             do { return try Data(contentsOf: url) } catch {

@@ -37,7 +37,7 @@ public final class GeoprocessingFeatures: GeoprocessingParameter, @unchecked Sen
                     geometry: Geometry.make(element.member("geometry"), reference),
                     attributes: reader.attributes(element["attributes"]), featureTable: nil)
             }, fields: fields, spatialReference: reference,
-            geometryType: json.text("geometryType").flatMap(ServiceFeatureTable.type))
+            geometryType: json.text("geometryType").flatMap(Geometry.kind(named:)))
     }
 
     override var formValue: String {

@@ -55,6 +55,9 @@ public final class GeoprocessingTask: LoadableBase, @unchecked Sendable {
     }
 
     /// Parameters with the task's default values.
+    ///
+    /// Throws ``CairnError`` (`invalidDocument`) where the URL is no task's, ``ServiceError`` and
+    /// others.
     public func makeDefaultParameters() async throws -> GeoprocessingParameters {
         try await load()
         let parameters = GeoprocessingParameters(

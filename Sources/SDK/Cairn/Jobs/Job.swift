@@ -4,21 +4,6 @@
 public import Foundation
 internal import Platform
 
-/// Something that a job says while it works.
-public struct JobMessage: Sendable, Hashable {
-    /// How grave it is.
-    public enum Severity: String, Sendable, Hashable {
-        case info, warning, error
-    }
-
-    /// The sentence.
-    public let text: String
-    /// How grave it is.
-    public let severity: Severity
-    /// When it was said; when it was heard, where the server gives no time.
-    public let timestamp: Date
-}
-
 /// Work of a server that outlives its requests, and the program that began it.
 ///
 /// A job is made by a task and begins with ``start()``. It passes over failures of the network for
@@ -117,7 +102,7 @@ public class Job: @unchecked Sendable {
 
     // MARK: State
 
-    /// The number that the server gave it; empty until then.
+    /// The id that the server gave it; empty until then.
     public var serverJobID: String { ticket.current.serverJobID ?? "" }
 
     /// Why it failed; `NSUserCancelledError` for a cancelled one, nil unless it failed.
@@ -227,7 +212,9 @@ public class Job: @unchecked Sendable {
         }
     }
 
-    /// Asks the server now.
+    /// Asks the server now; does nothing before it has the job, and after the end.
+    ///
+    /// Throws ``ServiceError``, ``TransportError`` and others.
     public func checkStatus() async throws {
         let ticket = ticket.current
         guard ticket.serverJobID != nil, !status.isEnded else { return }
@@ -456,66 +443,6 @@ extension JobProtocol {
         get async {
             do { return .success(try await output) } catch { return .failure(error) }
         }
-    }
-}
-
-/// What a job has said; its number is followed.
-final class JobMessageStore: Sendable {
-    private let messages = Guarded<[JobMessage]>([])
-    private let count = Streamed(wrappedValue: 0)
-
-    var all: [JobMessage] { messages.current }
-
-    func append(_ fresh: [JobMessage]) {
-        guard !fresh.isEmpty else { return }
-        // Under one lock, so that the number never falls.
-        messages.withLock { messages in
-            messages += fresh
-            count.source.set(messages.count)
-        }
-    }
-
-    func end() { count.source.end() }
-
-    /// The messages after so many.
-    func after(_ number: Int) -> ArraySlice<JobMessage> {
-        messages.withLock { $0.dropFirst(number) }
-    }
-
-    var counts: Streamed<Int>.Values { count.projectedValue }
-}
-
-/// The messages of a job, each once, in order, from the first one on.
-public struct JobMessages: AsyncSequence, Sendable {
-    let store: JobMessageStore
-
-    /// Reads one message after the other.
-    public struct AsyncIterator: AsyncIteratorProtocol {
-        let store: JobMessageStore
-        var counts: Streamed<Int>.Values.AsyncIterator
-        var waiting: ArraySlice<JobMessage> = []
-        var readCount = 0
-
-        /// The next message; nil once the job has ended.
-        public mutating func next() async -> JobMessage? { await next(isolation: #isolation) }
-
-        /// The next message; nil once the job has ended.
-        public mutating func next(
-            isolation actor: isolated (any Actor)?
-        ) async throws(Never) -> JobMessage? {
-            while waiting.isEmpty {
-                let isEnd = await counts.next(isolation: actor) == nil
-                waiting = store.after(readCount)
-                readCount += waiting.count
-                if isEnd, waiting.isEmpty { return nil }
-            }
-            return waiting.removeFirst()
-        }
-    }
-
-    /// Starts to read.
-    public func makeAsyncIterator() -> AsyncIterator {
-        AsyncIterator(store: store, counts: store.counts.makeAsyncIterator())
     }
 }
 

@@ -77,6 +77,14 @@ struct JobTicket: Sendable {
     var percent = 0
     var ended: Ending?
 
+    /// What is submitted: the parameters, and those that were made, in the place of others of their
+    /// names.
+    var form: [(name: String, value: String)] {
+        let prepared = prepared ?? []
+        return parameters.filter { known in !prepared.contains { $0.name == known.name } }
+            + prepared
+    }
+
     /// How many of ``messages`` are the server's.
     var serverMessageCount: Int { messages.count - ownMessageCount }
 

@@ -106,8 +106,7 @@ struct GeoprocessingWork: JobWork {
 
     func submit(_ ticket: JobTicket) async throws -> String {
         var question = Question(ticket.url.below(operation))
-        question.parameters = ticket.parameters
-        for (name, value) in ticket.prepared ?? [] { question.set(name, value) }
+        question.parameters = ticket.form
         // Cairn knows a repeated submission by it; others ignore what they do not know.
         question.set("clientId", ticket.clientID)
         (question.isPost, question.isIdempotent) = (true, false)

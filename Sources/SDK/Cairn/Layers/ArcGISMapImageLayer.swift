@@ -46,8 +46,8 @@ public final class ArcGISMapImageLayer: Layer, @unchecked Sendable {
                 Geometry.make(json.member("initialExtent"), nil) as? Envelope ?? extent
             facts.spatialReference =
                 SpatialReference(json.member("spatialReference")) ?? extent?.spatialReference
-            facts.minScale = json["minScale"]?.number.flatMap { $0 > 0 ? $0 : nil }
-            facts.maxScale = json["maxScale"]?.number.flatMap { $0 > 0 ? $0 : nil }
+            facts.minScale = json.scale("minScale")
+            facts.maxScale = json.scale("maxScale")
             facts.attribution = json.text("copyrightText") ?? ""
         }
         let tree = tree(layers.elements, parent: -1, depth: 0)
@@ -100,6 +100,17 @@ public final class ArcGISMapImageLayer: Layer, @unchecked Sendable {
         return shown(sublayers.current)
     }
 
+    private static func numbers(_ layers: [ArcGISSublayer]) -> String {
+        layers.map { String($0.id) }.joined(separator: ",")
+    }
+
+    private static func definitions(
+        _ layers: [ArcGISSublayer]
+    ) -> [(layer: Int, clause: String)] {
+        layers.filter { !$0.definitionExpression.isEmpty }.map { ($0.id, $0.definitionExpression) }
+    }
+
+    /// The past moment of which the service answers; nil for now.
     var asOf: ServiceMoment? {
         get { moment.current }
         set { moment.current = newValue }
@@ -128,26 +139,9 @@ public final class ArcGISMapImageLayer: Layer, @unchecked Sendable {
         let shown = shown(question.frame.scale)
         guard !shown.isEmpty else { return nil }
         let frame = question.frame
-        let definitions = shown.filter { !$0.definitionExpression.isEmpty }
-        var request = Question(
-            url.below("identify"),
-            [
-                "geometry": question.point.json.jsonText, "geometryType": "esriGeometryPoint",
-                "sr": frame.spatialReference.parameter,
-                "layers": "visible:" + shown.map { String($0.id) }.joined(separator: ","),
-                "tolerance": question.tolerance.plainText,
-                "mapExtent": frame.unrotatedExtent.sides,
-                "imageDisplay": "\(Int(frame.width)),\(Int(frame.height)),\(Int(frame.dpi))",
-                "returnGeometry": "true", "returnFieldName": "true",
-                "returnUnformattedValues": "true",
-                "layerDefs": definitions.isEmpty
-                    ? nil
-                    : JSON.object(
-                        definitions.map {
-                            (name: String($0.id), value: .string($0.definitionExpression))
-                        }
-                    ).jsonText,
-            ])
+        var request = Question.identify(
+            url, question, layers: "visible:" + Self.numbers(shown),
+            definitions: Self.definitions(shown))
         request.credential = credential
         try await addMoment(to: &request)
         let json = try await Requester.json(request, hasShapes: true)
@@ -216,28 +210,13 @@ public final class ArcGISMapImageLayer: Layer, @unchecked Sendable {
     override func picture(_ frame: ViewFrame) async throws -> LayerPicture? {
         let shown = shown(frame.scale)
         guard !shown.isEmpty else { return nil }
-        let definitions = shown.filter { !$0.definitionExpression.isEmpty }
-        let area = frame.pictureExtent
-        var request = Question(
-            url.below("export"),
-            [
-                "bbox": area.sides, "bboxSR": frame.spatialReference.parameter,
-                "imageSR": frame.spatialReference.parameter,
-                "size": "\(frame.pictureWidth),\(frame.pictureHeight)",
-                "dpi": String(Int(frame.dpi)), "format": "png32", "transparent": "true",
-                "f": "image",
-                "layers": "show:" + shown.map { String($0.id) }.joined(separator: ","),
-                "layerDefs": definitions.isEmpty
-                    ? nil
-                    : JSON.object(
-                        definitions.map {
-                            (name: String($0.id), value: .string($0.definitionExpression))
-                        }
-                    ).jsonText,
-            ])
+        var request = Question.export(
+            url, frame, layers: "show:" + Self.numbers(shown),
+            definitions: Self.definitions(shown))
         request.credential = credential
         try await addMoment(to: &request)
-        return LayerPicture(png: try await Requester.bytes(request).data, extent: area)
+        return LayerPicture(
+            png: try await Requester.bytes(request).data, extent: frame.pictureExtent)
     }
 
     override var webMapLayer: JSON? {
@@ -265,18 +244,5 @@ public final class ArcGISMapImageLayer: Layer, @unchecked Sendable {
     override func apply(webMap json: JSON) {
         super.apply(webMap: json)
         document.current = json
-    }
-}
-
-extension Envelope {
-    /// `xmin,ymin,xmax,ymax`.
-    var sides: String { [xMin, yMin, xMax, yMax].map(\.plainText).joined(separator: ",") }
-}
-
-extension Double {
-    /// Digits without an exponent where that is possible, as parameters have numbers.
-    var plainText: String {
-        if let whole = Int64(exactly: self) { return String(whole) }
-        return description
     }
 }

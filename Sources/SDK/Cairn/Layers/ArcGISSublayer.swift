@@ -36,9 +36,9 @@ public final class ArcGISSublayer: LoadableBase, LayerContent, @unchecked Sendab
         id = json["id"]?.int ?? -1
         name = json.text("name") ?? ""
         mapImageSublayers = children
-        minScale = json["minScale"]?.number.flatMap { $0 > 0 ? $0 : nil }
-        maxScale = json["maxScale"]?.number.flatMap { $0 > 0 ? $0 : nil }
-        geometryType = json.text("geometryType").flatMap(ServiceFeatureTable.type)
+        minScale = json.scale("minScale")
+        maxScale = json.scale("maxScale")
+        geometryType = json.text("geometryType").flatMap(Geometry.kind(named:))
         state = Guarded(State(isVisible: json["defaultVisibility"]?.flag ?? true))
     }
 

@@ -236,23 +236,10 @@ public final class FeatureLayer: Layer, @unchecked Sendable {
         _ table: ServiceFeatureTable, _ service: (url: URL, layer: Int),
         _ question: IdentifyQuestion
     ) async throws -> [Feature]? {
-        let frame = question.frame
         let clause = clause
-        var request = Question(
-            service.url.below("identify"),
-            [
-                "geometry": question.point.json.jsonText, "geometryType": "esriGeometryPoint",
-                "sr": frame.spatialReference.parameter, "layers": "all:\(service.layer)",
-                "tolerance": question.tolerance.plainText,
-                "mapExtent": frame.unrotatedExtent.sides,
-                "imageDisplay": "\(Int(frame.width)),\(Int(frame.height)),\(Int(frame.dpi))",
-                "returnGeometry": "true", "returnFieldName": "true",
-                "returnUnformattedValues": "true",
-                "layerDefs": clause.isEmpty
-                    ? nil
-                    : JSON.object([(name: String(service.layer), value: .string(clause))])
-                        .jsonText,
-            ])
+        var request = Question.identify(
+            service.url, question, layers: "all:\(service.layer)",
+            definitions: clause.isEmpty ? [] : [(service.layer, clause)])
         request.credential = table.credential
         table.asOf?.add(to: &request)
         let json: JSON
@@ -265,7 +252,8 @@ public final class FeatureLayer: Layer, @unchecked Sendable {
         let reader = AttributeReader(table.fields)
         return results.elements.map { result in
             ArcGISFeature(
-                geometry: Geometry.make(result.member("geometry"), frame.spatialReference),
+                geometry: Geometry.make(
+                    result.member("geometry"), question.frame.spatialReference),
                 attributes: reader.attributes(result["attributes"]), featureTable: table)
         }
     }
@@ -296,24 +284,14 @@ public final class FeatureLayer: Layer, @unchecked Sendable {
     private func served(
         _ table: ServiceFeatureTable, _ service: (url: URL, layer: Int), _ frame: ViewFrame
     ) async throws -> LayerPicture {
-        let area = frame.pictureExtent
         let clause = clause
-        var request = Question(
-            service.url.below("export"),
-            [
-                "bbox": area.sides, "bboxSR": frame.spatialReference.parameter,
-                "imageSR": frame.spatialReference.parameter,
-                "size": "\(frame.pictureWidth),\(frame.pictureHeight)",
-                "dpi": String(Int(frame.dpi)), "format": "png32", "transparent": "true",
-                "f": "image", "layers": "show:\(service.layer)",
-                "layerDefs": clause.isEmpty
-                    ? nil
-                    : JSON.object([(name: String(service.layer), value: .string(clause))])
-                        .jsonText,
-            ])
+        var request = Question.export(
+            service.url, frame, layers: "show:\(service.layer)",
+            definitions: clause.isEmpty ? [] : [(service.layer, clause)])
         request.credential = table.credential
         table.asOf?.add(to: &request)
-        return LayerPicture(png: try await Requester.bytes(request).data, extent: area)
+        return LayerPicture(
+            png: try await Requester.bytes(request).data, extent: frame.pictureExtent)
     }
 
     /// Pixels beyond the view in which a symbol may begin that reaches into it.

@@ -4,48 +4,6 @@
 public import Foundation
 internal import Platform
 
-/// A place that was found for a text, or a text for a place.
-public struct GeocodeResult: Sendable {
-    /// The whole address or name.
-    public let label: String
-    /// How well it matches, 0 to 100.
-    public let score: Double
-    /// Where a map shows it; nil where the service gives none.
-    public let displayLocation: Point?
-    /// The place that was asked for, of a reverse geocode; nil otherwise.
-    public let inputLocation: Point?
-    /// Where a route ends for it, as at the street; nil where the service gives none.
-    public let routeLocation: Point?
-    /// Around it; nil where the service gives none.
-    public let extent: Envelope?
-    /// Values by the names of fields, typed by the service's candidate fields.
-    public let attributes: [String: any Sendable]
-
-    package init(
-        label: String, score: Double, displayLocation: Point?, inputLocation: Point?,
-        routeLocation: Point?, extent: Envelope?, attributes: [String: any Sendable]
-    ) {
-        (self.label, self.score, self.extent) = (label, score, extent)
-        (self.displayLocation, self.routeLocation) = (displayLocation, routeLocation)
-        (self.inputLocation, self.attributes) = (inputLocation, attributes)
-    }
-}
-
-/// A text that may be meant.
-public struct SuggestResult: Sendable {
-    /// The text.
-    public let label: String
-    /// Whether it stands for a kind of places instead of one.
-    public let isCollection: Bool
-    package let magicKey: String
-    package let text: String
-
-    package init(label: String, isCollection: Bool, magicKey: String, text: String) {
-        (self.label, self.isCollection) = (label, isCollection)
-        (self.magicKey, self.text) = (magicKey, text)
-    }
-}
-
 /// What a geocode takes beside its text.
 public final class GeocodeParameters: Sendable {
     package struct Values: Sendable {
@@ -219,63 +177,6 @@ public final class ReverseGeocodeParameters: Sendable {
     }
 }
 
-/// An attribute that a locator gives or takes.
-public struct LocatorAttribute: Sendable, Hashable {
-    /// Its name.
-    public let name: String
-    /// The name that people read.
-    public let displayName: String
-    /// Whether it has to be given.
-    public let isRequired: Bool
-    /// The type of its values; nil for an unknown one.
-    public let type: Field.FieldType?
-
-    package init(name: String, displayName: String, isRequired: Bool, type: Field.FieldType?) {
-        (self.name, self.displayName) = (name, displayName)
-        (self.isRequired, self.type) = (isRequired, type)
-    }
-}
-
-/// What a locator says of itself.
-public struct LocatorInfo: Sendable {
-    /// Its name.
-    public let name: String
-    /// Its description.
-    public let description: String
-    /// The fields of an address that ``LocatorTask/geocode(forSearchValues:using:)`` takes.
-    public let searchAttributes: [LocatorAttribute]
-    /// The attributes of results.
-    public let resultAttributes: [LocatorAttribute]
-    /// The reference of places.
-    public let spatialReference: SpatialReference?
-    /// Whether it suggests.
-    public let supportsSuggestions: Bool
-    /// Whether it knows kinds of places.
-    public let supportsPOI: Bool
-    /// Whether it finds addresses.
-    public let supportsAddresses: Bool
-    /// Whether it finds crossings of streets.
-    public let supportsIntersections: Bool
-    /// The release of its server, as `11.1`; empty where it does not say.
-    public let version: String
-
-    package init(
-        name: String, description: String, searchAttributes: [LocatorAttribute],
-        resultAttributes: [LocatorAttribute], spatialReference: SpatialReference?,
-        supportsSuggestions: Bool, supportsPOI: Bool, supportsAddresses: Bool = true,
-        supportsIntersections: Bool = false, version: String = ""
-    ) {
-        (self.supportsAddresses, self.supportsIntersections) = (
-            supportsAddresses, supportsIntersections
-        )
-        self.version = version
-        (self.name, self.description) = (name, description)
-        (self.searchAttributes, self.resultAttributes) = (searchAttributes, resultAttributes)
-        self.spatialReference = spatialReference
-        (self.supportsSuggestions, self.supportsPOI) = (supportsSuggestions, supportsPOI)
-    }
-}
-
 /// Finds places for texts, and texts for places: by a geocode service, or by a locator file without
 /// any.
 public final class LocatorTask: LoadableBase, @unchecked Sendable {
@@ -366,6 +267,9 @@ public final class LocatorTask: LoadableBase, @unchecked Sendable {
     // MARK: Geocode
 
     /// Places for a text, the best one first; without parameters with all attributes.
+    ///
+    /// Throws ``ServiceError`` and others; of a locator file ``CairnError`` (`invalidArgument`) for
+    /// what it does not take.
     public func geocode(
         forSearchText searchText: String, using parameters: GeocodeParameters? = nil
     ) async throws -> [GeocodeResult] {
@@ -374,7 +278,8 @@ public final class LocatorTask: LoadableBase, @unchecked Sendable {
         return try await geocode([(single, searchText)], parameters)
     }
 
-    /// Places for an address in fields, as `["Address": …, "City": …]`.
+    /// Places for an address in fields, as `["Address": …, "City": …]`; throws as
+    /// ``geocode(forSearchText:using:)``.
     public func geocode(
         forSearchValues searchValues: [String: String], using parameters: GeocodeParameters? = nil
     ) async throws -> [GeocodeResult] {
@@ -383,7 +288,7 @@ public final class LocatorTask: LoadableBase, @unchecked Sendable {
             searchValues.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }, parameters)
     }
 
-    /// Places for a suggestion.
+    /// Places for a suggestion; throws as ``geocode(forSearchText:using:)``.
     public func geocode(
         forSuggestResult suggestResult: SuggestResult, using parameters: GeocodeParameters? = nil
     ) async throws -> [GeocodeResult] {
@@ -445,7 +350,8 @@ public final class LocatorTask: LoadableBase, @unchecked Sendable {
 
     // MARK: Suggest
 
-    /// Texts that may be meant by the beginning of one.
+    /// Texts that may be meant by the beginning of one; throws as
+    /// ``geocode(forSearchText:using:)``.
     public func suggest(
         forSearchText searchText: String, parameters: SuggestParameters? = nil
     ) async throws -> [SuggestResult] {
@@ -471,6 +377,8 @@ public final class LocatorTask: LoadableBase, @unchecked Sendable {
     // MARK: Reverse
 
     /// The address at a place; empty where there is none near by.
+    ///
+    /// Throws as ``geocode(forSearchText:using:)``.
     public func reverseGeocode(
         forLocation location: Point, parameters: ReverseGeocodeParameters? = nil
     ) async throws -> [GeocodeResult] {
@@ -525,9 +433,4 @@ extension ServiceError {
         return text.contains("unable to find address") || text.contains("no address")
             || text.contains("cannot perform query") && code == 400
     }
-}
-
-extension String {
-    /// The text; nil for an empty one.
-    var orNil: String? { isEmpty ? nil : self }
 }

@@ -114,12 +114,9 @@ public final class Basemap: LoadableBase, @unchecked Sendable {
         if let style, baseLayers.isEmpty {
             guard let made = CairnEnvironment.basemaps?(style) else {
                 // Styles are in Web Mercator.
-                let half = 20_037_508.342_787
                 return state.withLock { state in
                     state.spatialReference = .webMercator
-                    state.extent = Envelope(
-                        xMin: -half, yMin: -half, xMax: half, yMax: half,
-                        spatialReference: .webMercator)
+                    state.extent = .webMercatorWorld
                 }
             }
             state.withLock { state in

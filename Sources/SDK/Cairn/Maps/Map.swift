@@ -102,8 +102,6 @@ public final class Map: LoadableBase, @unchecked Sendable {
         return (basemap?.baseLayers ?? []) + operationalLayers + (basemap?.referenceLayers ?? [])
     }
 
-    var drawnLayers: [Layer] { allLayers }
-
     /// Tables that are no layers.
     public var tables: [FeatureTable] { state.current.tables }
     /// Adds a table.

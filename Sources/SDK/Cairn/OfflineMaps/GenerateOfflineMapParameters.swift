@@ -24,12 +24,12 @@ public final class GenerateOfflineMapParameters: Sendable {
         get { values.current.area }
         set { values.withLock { $0.area = newValue } }
     }
-    /// The smallest scale; nil for the map's.
+    /// The smallest scale, as 500000 of 1:500,000; nil for the map's.
     public var minScale: Double? {
         get { values.current.minScale }
         set { values.withLock { $0.minScale = newValue } }
     }
-    /// The largest scale; nil for the map's.
+    /// The largest scale, as 5000 of 1:5,000; nil for the map's.
     public var maxScale: Double? {
         get { values.current.maxScale }
         set { values.withLock { $0.maxScale = newValue } }

@@ -86,7 +86,7 @@ public final class OfflineMapTask: LoadableBase, @unchecked Sendable {
         return overrides
     }
 
-    /// A job that writes a package; asks nothing.
+    /// A job that writes a package into a folder, which it makes; asks nothing.
     public func makeGenerateOfflineMapJob(
         parameters: GenerateOfflineMapParameters, downloadDirectory: URL,
         overrides: GenerateOfflineMapParameterOverrides? = nil

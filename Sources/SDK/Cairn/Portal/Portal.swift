@@ -72,7 +72,7 @@ public final class Portal: LoadableBase, @unchecked Sendable {
         }
     }
 
-    /// Items that a query finds, as `type:"Web Map" owner:ben`.
+    /// Items that a query finds, as `type:"Web Map" owner:ben`; throws ``ServiceError`` and others.
     public func findItems(
         query: String, limit: Int = 10, startIndex: Int = 1, sortField: String? = nil
     ) async throws -> PortalQueryResultSet {
@@ -81,7 +81,7 @@ public final class Portal: LoadableBase, @unchecked Sendable {
                 query: query, limit: limit, startIndex: startIndex, sortField: sortField))
     }
 
-    /// A page of the items that a query finds.
+    /// A page of the items that a query finds; throws ``ServiceError`` and others.
     public func findItems(
         queryParameters: PortalQueryParameters
     ) async throws -> PortalQueryResultSet {

@@ -52,6 +52,24 @@ public final class PortalItem: LoadableBase, @unchecked Sendable {
         }
     }
 
+    /// Kinds of items that apps ask for.
+    public enum Kind: String, Sendable, CaseIterable {
+        case webMap = "Web Map"
+        case webScene = "Web Scene"
+        case mapService = "Map Service"
+        case featureService = "Feature Service"
+        case imageService = "Image Service"
+        case vectorTileService = "Vector Tile Service"
+        case geocodingService = "Geocoding Service"
+        case geoprocessingService = "Geoprocessing Service"
+        case networkAnalysisService = "Network Analysis Service"
+        case mobileMapPackage = "Mobile Map Package"
+        case tilePackage = "Tile Package"
+        case vectorTilePackage = "Vector Tile Package"
+        /// Any other, see ``PortalItem/typeName``.
+        case unknown = ""
+    }
+
     /// The portal.
     public let portal: Portal
     /// Its id.
@@ -108,24 +126,6 @@ public final class PortalItem: LoadableBase, @unchecked Sendable {
     public var title: String { described.current.title }
     /// One sentence about it.
     public var snippet: String { described.current.snippet }
-    /// Kinds of items that apps ask for.
-    public enum Kind: String, Sendable, CaseIterable {
-        case webMap = "Web Map"
-        case webScene = "Web Scene"
-        case mapService = "Map Service"
-        case featureService = "Feature Service"
-        case imageService = "Image Service"
-        case vectorTileService = "Vector Tile Service"
-        case geocodingService = "Geocoding Service"
-        case geoprocessingService = "Geoprocessing Service"
-        case networkAnalysisService = "Network Analysis Service"
-        case mobileMapPackage = "Mobile Map Package"
-        case tilePackage = "Tile Package"
-        case vectorTilePackage = "Vector Tile Package"
-        /// Any other, see ``PortalItem/typeName``.
-        case unknown = ""
-    }
-
     /// Its kind; `unknown` also before it is loaded.
     public var kind: Kind { Kind(rawValue: typeName) ?? .unknown }
     /// The portal's word for its kind, as `Web Map`.

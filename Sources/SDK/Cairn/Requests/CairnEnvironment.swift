@@ -72,7 +72,8 @@ public enum CairnEnvironment {
         set { settings.withLock { $0.jobPolling = newValue } }
     }
 
-    /// How long a description of a service is taken as it was; zero asks each time.
+    /// How long a description of a service is taken as it was; 60 seconds unless set, zero asks
+    /// each time.
     public static var descriptionAge: Duration {
         get { settings.current.descriptionAge }
         set { settings.withLock { $0.descriptionAge = newValue } }

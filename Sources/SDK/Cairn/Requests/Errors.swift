@@ -2,7 +2,6 @@
 // Part of Cairn.
 
 public import Foundation
-internal import Platform
 
 /// An error that a server answered with, also in an answer of status 200.
 public struct ServiceError: Error, Sendable, LocalizedError, CustomNSError, CustomStringConvertible
@@ -24,7 +23,7 @@ public struct ServiceError: Error, Sendable, LocalizedError, CustomNSError, Cust
         self.url = url?.withoutQuery
     }
 
-    /// `the server says (400): …`.
+    /// `the server answered 400 at …: …`, with the details.
     public var description: String {
         let more = details.filter { !$0.isEmpty && $0 != message }
         let place = url.map { " at \($0.absoluteString)" } ?? ""
@@ -173,52 +172,4 @@ public struct CairnError: Error, Sendable, Hashable, LocalizedError, CustomNSErr
     public var errorCode: Int { kind.rawValue }
     /// The description.
     public var errorUserInfo: [String: Any] { [NSLocalizedDescriptionKey: description] }
-}
-
-extension URL {
-    /// The URL without parameters, fragment and user.
-    var withoutQuery: URL {
-        guard var parts = URLComponents(url: self, resolvingAgainstBaseURL: true) else {
-            return self
-        }
-        (parts.query, parts.fragment, parts.user, parts.password) = (nil, nil, nil, nil)
-        return parts.url ?? self
-    }
-
-    /// Scheme, host and port in small letters, as `https://host:443`; nil where it is no URL of a
-    /// server.
-    var origin: String? {
-        guard let scheme = scheme?.lowercased(), ["http", "https"].contains(scheme),
-            let host = host()?.lowercased(), !host.isEmpty
-        else { return nil }
-        return "\(scheme)://\(host):\(port ?? (scheme == "https" ? 443 : 80))"
-    }
-
-    /// The URL with a further part of the path.
-    func below(_ part: String) -> URL {
-        let escaped =
-            "/"
-            + part.split(separator: "/", omittingEmptySubsequences: true).map {
-                String($0).formEncoded
-            }.joined(separator: "/")
-        func joined(_ path: String) -> String {
-            (path.hasSuffix("/") ? String(path.dropLast()) : path) + escaped
-        }
-        let text = absoluteString
-        if !text.utf8.contains(where: { [UInt8(ascii: "?"), UInt8(ascii: "#")].contains($0) }) {
-            return URL(string: joined(text)) ?? self
-        }
-        var parts = URLComponents(url: self, resolvingAgainstBaseURL: true)
-        let path = joined(parts?.percentEncodedPath ?? "")
-        parts?.percentEncodedPath = path
-        return parts?.url ?? self
-    }
-
-    /// The URL without the last part of the path.
-    var above: URL {
-        var parts = URLComponents(url: self, resolvingAgainstBaseURL: true)
-        let path = (parts?.percentEncodedPath ?? "").split(separator: "/").dropLast()
-        parts?.percentEncodedPath = "/" + path.joined(separator: "/")
-        return parts?.url ?? self
-    }
 }

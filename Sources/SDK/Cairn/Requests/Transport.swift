@@ -14,7 +14,7 @@ public protocol Transport: Sendable {
 
 /// A request over HTTP.
 public struct Request: Sendable {
-    /// GET or POST.
+    /// The methods that are used.
     public enum Method: String, Sendable {
         case get = "GET"
         case post = "POST"

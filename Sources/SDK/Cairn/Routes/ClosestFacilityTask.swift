@@ -192,7 +192,7 @@ public struct ClosestFacilityResult: Sendable {
         ranked = found.mapValues { routes in
             routes.sorted { $0.rank < $1.rank }.map { ($0.facility, $0.route) }
         }
-        messages = (json["messages"]?.elements ?? []).compactMap { $0.text("description") }
+        messages = NetworkDescription.messages(json)
     }
 }
 
@@ -228,20 +228,13 @@ public final class ClosestFacilityTask: NetworkTask, @unchecked Sendable {
         }
         try await load()
         let out = parameters.outputSpatialReference ?? incidents
-        func places(_ places: [(Point, String)]) -> String {
-            NetworkDescription.features(
-                places.map { point, name in
-                    .object(of: [
-                        "geometry": point.json,
-                        "attributes": .object(of: ["Name": name.isEmpty ? nil : .string(name)]),
-                    ])
-                })
-        }
         var question = Question(
             url.below("solveClosestFacility"),
             [
-                "incidents": places(parameters.incidents.map { ($0.geometry, $0.name) }),
-                "facilities": places(parameters.facilities.map { ($0.geometry, $0.name) }),
+                "incidents": NetworkDescription.places(
+                    parameters.incidents.map { ($0.geometry, $0.name) }),
+                "facilities": NetworkDescription.places(
+                    parameters.facilities.map { ($0.geometry, $0.name) }),
                 "defaultTargetFacilityCount": String(parameters.defaultTargetFacilityCount),
                 "defaultCutoff": parameters.defaultImpedanceCutoff.map { "\($0)" },
                 "travelDirection": parameters.travelDirection?.parameter,

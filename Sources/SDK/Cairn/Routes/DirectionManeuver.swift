@@ -8,9 +8,9 @@ internal import Platform
 public struct DirectionManeuver: Sendable {
     /// What is to be done.
     public let text: String
-    /// Of the stretch after it.
+    /// The length of the stretch after it.
     public let length: Measurement<UnitLength>
-    /// Of the stretch after it, in seconds.
+    /// The seconds that the stretch after it takes.
     public let duration: TimeInterval
     /// The stretch; nil where the service does not send it.
     public let geometry: Geometry?

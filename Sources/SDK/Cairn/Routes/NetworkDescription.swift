@@ -55,8 +55,25 @@ struct NetworkDescription: Sendable {
         return features(geometries.map { .object([(name: "geometry", value: $0.json)]) })
     }
 
+    /// A set of features, as requests have it.
     static func features(_ elements: [JSON]) -> String {
         JSON.object([(name: "features", value: .array(elements))]).jsonText
+    }
+
+    /// A set of features of places with names, as requests have it.
+    static func places(_ places: [(point: Point, name: String)]) -> String {
+        features(
+            places.map { place in
+                .object(of: [
+                    "geometry": place.point.json,
+                    "attributes": .object(of: ["Name": place.name.orNil.map { .string($0) }]),
+                ])
+            })
+    }
+
+    /// What an answer says about itself.
+    static func messages(_ answer: JSON) -> [String] {
+        (answer["messages"]?.elements ?? []).compactMap { $0.text("description") }
     }
 
     /// Throws ``CairnError`` (`invalidArgument`) unless some places are all in one reference, which

@@ -33,18 +33,13 @@ public final class RouteTask: NetworkTask, @unchecked Sendable {
             throw CairnError(
                 .invalidArgument, "stops: expected two or more, found \(values.stops.count)")
         }
-        let references = Set(values.stops.map { $0.geometry.spatialReference })
-        guard references.count == 1, let reference = references.first ?? nil else {
-            throw CairnError(
-                .invalidArgument, "stops: expected all in one spatial reference")
-        }
+        let reference = try NetworkDescription.reference(
+            of: values.stops.map(\.geometry), "stops")
         try await load()
         var question = Question(
             url.below("solve"),
             [
-                "stops": JSON.object([
-                    (name: "features", value: .array(values.stops.map(\.json)))
-                ]).jsonText,
+                "stops": NetworkDescription.features(values.stops.map(\.json)),
                 "returnDirections": String(values.returnsDirections),
                 "returnRoutes": String(values.returnsRoutes),
                 "returnStops": String(values.returnsStops),
@@ -92,6 +87,6 @@ public final class RouteTask: NetworkTask, @unchecked Sendable {
         }
         return RouteResult(
             routes: routes,
-            messages: (json["messages"]?.elements ?? []).compactMap { $0.text("description") })
+            messages: NetworkDescription.messages(json))
     }
 }

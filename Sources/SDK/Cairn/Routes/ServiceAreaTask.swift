@@ -220,7 +220,7 @@ public struct ServiceAreaResult: Sendable {
         _ json: JSON, _ reference: SpatialReference, _ facilities: [ServiceAreaFacility]
     ) {
         self.facilities = facilities
-        func areas(_ name: String, _ from: String, _ to: String) -> [Int: [ServiceArea]] {
+        func areas(_ name: String) -> [Int: [ServiceArea]] {
             let own = SpatialReference(json[name]?.member("spatialReference")) ?? reference
             var areas: [Int: [ServiceArea]] = [:]
             for feature in json[name]?["features"]?.elements ?? [] {
@@ -231,14 +231,14 @@ public struct ServiceAreaResult: Sendable {
                 areas[facility, default: []].append(
                     ServiceArea(
                         geometry: geometry,
-                        fromImpedanceCutoff: values?[from]?.number ?? 0,
-                        toImpedanceCutoff: values?[to]?.number ?? 0))
+                        fromImpedanceCutoff: values?["FromBreak"]?.number ?? 0,
+                        toImpedanceCutoff: values?["ToBreak"]?.number ?? 0))
             }
             return areas
         }
-        polygons = areas("saPolygons", "FromBreak", "ToBreak")
-        polylines = areas("saPolylines", "FromBreak", "ToBreak")
-        messages = (json["messages"]?.elements ?? []).compactMap { $0.text("description") }
+        polygons = areas("saPolygons")
+        polylines = areas("saPolylines")
+        messages = NetworkDescription.messages(json)
     }
 }
 
@@ -271,15 +271,8 @@ public final class ServiceAreaTask: NetworkTask, @unchecked Sendable {
         var question = Question(
             url.below("solveServiceArea"),
             [
-                "facilities": NetworkDescription.features(
-                    facilities.map { facility in
-                        .object(of: [
-                            "geometry": facility.geometry.json,
-                            "attributes": .object(of: [
-                                "Name": facility.name.isEmpty ? nil : .string(facility.name)
-                            ]),
-                        ])
-                    }),
+                "facilities": NetworkDescription.places(
+                    facilities.map { ($0.geometry, $0.name) }),
                 "defaultBreaks":
                     parameters.defaultImpedanceCutoffs.map { "\($0)" }.joined(separator: ",").orNil,
                 "travelDirection": parameters.travelDirection?.parameter,

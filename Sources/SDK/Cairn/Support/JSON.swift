@@ -23,11 +23,17 @@ extension JSONTree {
         }
     }
 
+    /// The text of a member; nil where there is none.
+    func text(_ name: String) -> String? { self[name]?.text }
+
     /// The member, nil also where it is null.
     func member(_ name: String) -> JSONTree? {
         guard let value = self[name], !value.isNull else { return nil }
         return value
     }
+
+    /// The scale that a member states; nil also for 0, by which services have no bound.
+    func scale(_ name: String) -> Double? { self[name]?.number.flatMap { $0 > 0 ? $0 : nil } }
 
     /// An object of those members that are there.
     static func object(of members: KeyValuePairs<String, JSONTree?>) -> JSONTree {

@@ -68,7 +68,10 @@ public final class ExportTileCacheTask: LoadableBase, @unchecked Sendable {
         info.current = TileInfo(json.member("tileInfo"))
     }
 
-    /// Parameters for an area and a range of scales.
+    /// Parameters for an area and a range of scales, as 50000 of 1:50,000; 0 for no bound.
+    ///
+    /// Throws ``CairnError`` (`unsupported`) where the service exports no tiles, ``ServiceError``
+    /// and others.
     public func makeDefaultExportTileCacheParameters(
         areaOfInterest: Geometry, minScale: Double, maxScale: Double
     ) async throws -> ExportTileCacheParameters {
@@ -131,10 +134,11 @@ enum ResultFiles {
         return URL(string: file, relativeTo: url)?.absoluteURL
     }
 
+    /// `names` are those of a result, the first that the server has is taken, and of the ticket's
+    /// member with its place.
     static func collect(
         _ names: [(result: [String], file: String)]
-    ) -> @Sendable (JobTicket, JobAnswer, @escaping @Sendable (String) -> Void) async throws -> JSON
-    {
+    ) -> ResultCollector {
         { ticket, answer, _ in
             let place = ticket.url.below("jobs/\(ticket.serverJobID ?? "")")
             for (names, file) in names {
@@ -273,7 +277,10 @@ public final class ExportVectorTilesTask: LoadableBase, @unchecked Sendable {
         info.current = TileInfo(json.member("tileInfo"))
     }
 
-    /// Parameters for an area, down to a scale.
+    /// Parameters for an area, down to a scale, as 5000 of 1:5,000; 0 for all levels.
+    ///
+    /// Throws ``CairnError`` (`unsupported`) where the service exports no tiles, ``ServiceError``
+    /// and others.
     public func makeDefaultExportVectorTilesParameters(
         areaOfInterest: Geometry, maxScale: Double
     ) async throws -> ExportVectorTilesParameters {

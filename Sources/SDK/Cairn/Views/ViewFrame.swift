@@ -83,6 +83,12 @@ struct ViewFrame: Sendable, Hashable {
         return (width / 2 + dx * cosine - dy * sine, height / 2 - dx * sine - dy * cosine)
     }
 
+    /// The geometry in the view's reference; one without a reference is in it already.
+    func placed<Shape: Geometry>(_ shape: Shape) throws -> Shape {
+        shape.spatialReference == nil
+            ? shape : try GeometryEngine.projected(shape, into: spatialReference)
+    }
+
     /// The whole pixel of a place in the view as it would be if it were not turned.
     func unrotatedPixel(of point: Point) -> (column: Int, row: Int) {
         let extent = unrotatedExtent
@@ -109,34 +115,4 @@ struct IdentifyQuestion: Sendable {
 
     /// Radius in units of the reference.
     var radius: Double { tolerance * frame.resolution }
-}
-
-/// What a layer shows: pictures of the server's, and shapes that are drawn here, the bottom one
-/// first.
-struct LayerPicture: Sendable {
-    enum Content: Sendable {
-        case png(Data, Envelope)
-        case shapes([(geometry: Geometry, symbol: Symbol?)])
-    }
-
-    var parts: [(content: Content, opacity: Float)]
-
-    init(png: Data, extent: Envelope) { parts = [(.png(png, extent), 1)] }
-    init(shapes: [(geometry: Geometry, symbol: Symbol?)]) { parts = [(.shapes(shapes), 1)] }
-    init(parts: [LayerPicture]) { self.parts = parts.flatMap(\.parts) }
-
-    /// The same, more transparent.
-    func faded(_ opacity: Float) -> LayerPicture {
-        var faded = self
-        faded.parts = parts.map { ($0.content, $0.opacity * opacity) }
-        return faded
-    }
-
-    /// The symbols in it.
-    var symbols: [Symbol] {
-        parts.flatMap { part -> [Symbol] in
-            guard case .shapes(let shapes) = part.content else { return [] }
-            return shapes.compactMap(\.symbol)
-        }
-    }
 }
