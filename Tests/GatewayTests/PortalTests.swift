@@ -244,6 +244,9 @@ import Testing
             let items = try await Self.tree(
                 service, Self.root + "/content/users/\(user)?f=json&token=" + token)
             #expect(items["total"]?.whole == count && (items["error"] != nil) == (count == nil))
+            let same = try await Self.tree(
+                service, Self.root + "/content/users/\(user)/items?f=json&token=" + token)
+            #expect(same["total"]?.whole == count)
             let about = try await Self.tree(
                 service, Self.root + "/community/users/\(user)?f=json&token=" + token)
             #expect(about["username"]?.text == (count == nil ? nil : user))

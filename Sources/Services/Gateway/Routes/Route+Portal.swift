@@ -42,7 +42,8 @@ extension Route {
             asks: [Known.itemQuery.shown("Search")] + page, handler: GatewayService.searchItems),
         Route(
             "arcgis/sharing/rest/content/users/{user}", "sharing/rest/content/users/{user}",
-            label: "userItems", "The items that the caller may see.", requires: .filtered,
+            "arcgis/sharing/rest/content/users/{user}/items",
+            "sharing/rest/content/users/{user}/items", label: "userItems", "The items that the caller may see.", requires: .filtered,
             asks: page, handler: GatewayService.userItems),
         Route(
             "arcgis/" + item, item, label: "item", "A map or a service as an item.",
