@@ -47,10 +47,11 @@ import Testing
             screenPoint: CGPoint(x: 200, y: 150), tolerance: 6, maximumResultsPerLayer: nil)
         #expect(found.count == 1)
         #expect(found[0].geoElements.isEmpty)
-        #expect(found[0].sublayerResults.map(\.layerContent.name) == ["Ground", "Places"])
+        // A service lists its layers top to bottom.
+        #expect(found[0].sublayerResults.map(\.layerContent.name) == ["Places", "Ground"])
         #expect(
-            found[0].sublayerResults[0].sublayerResults.map(\.layerContent.name)
-                == ["Parcels", "Roads"])
+            found[0].sublayerResults[1].sublayerResults.map(\.layerContent.name)
+                == ["Roads", "Parcels"])
         let asked = try #require(server.requests("/City/MapServer/identify").first).parameters
         #expect(asked["layers"] == "visible:0,2,3")
         #expect(asked["imageDisplay"] == "400,300,96")

@@ -163,7 +163,8 @@ public final class ArcGISMapImageLayer: Layer, @unchecked Sendable {
                     featureTable: nil))
         }
         let popups = described.compactMapValues(\.popup)
-        let parts = sublayers.current.reversed().compactMap {
+        // A service lists its layers top to bottom.
+        let parts = sublayers.current.compactMap {
             part($0, found, popups, question)
         }
         guard !parts.isEmpty else { return nil }
@@ -174,7 +175,7 @@ public final class ArcGISMapImageLayer: Layer, @unchecked Sendable {
         _ sublayer: ArcGISSublayer, _ found: [Int: [Feature]], _ popups: [Int: PopupDefinition],
         _ question: IdentifyQuestion
     ) -> IdentifyLayerResult? {
-        let parts = sublayer.mapImageSublayers.reversed().compactMap {
+        let parts = sublayer.mapImageSublayers.compactMap {
             part($0, found, popups, question)
         }
         let features = found[sublayer.id] ?? []
