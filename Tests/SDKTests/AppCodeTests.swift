@@ -236,6 +236,29 @@ import Testing
 
     // MARK: Tables
 
+    @Test func `what a query found is read as samples read it`() async throws {
+        server.on(
+            "/City/FeatureServer/0/query",
+            json: #"""
+                {"fields":[{"name":"OBJECTID","type":"esriFieldTypeOID"}],
+                "features":[{"attributes":{"OBJECTID":7}},{"attributes":{"OBJECTID":9}}]}
+                """#)
+        let parameters = QueryParameters()
+        parameters.addObjectIDs([7, 9].map { (id: Int) in id })
+        let result = try await table.queryFeatures(using: parameters)
+        let first = result.features().makeIterator().next() as? ArcGISFeature
+        #expect(first?.attributes["OBJECTID"] as? Int64 == 7)
+        var ids: [Int64] = []
+        for feature in result.features() {
+            guard let feature = feature as? ArcGISFeature else { continue }
+            ids.append(feature.attributes["OBJECTID"] as? Int64 ?? 0)
+        }
+        #expect(ids == [7, 9] && result.features().count == 2 && !result.features().isEmpty)
+        #expect(Array(result.features()).last === result.features()[1])
+        #expect(
+            server.requests("/City/FeatureServer/0/query").last?.parameters["objectIds"] == "7,9")
+    }
+
     @Test func `statistics come by groups`() async throws {
         server.on(
             "/City/FeatureServer/0/query",

@@ -226,7 +226,7 @@ import Testing
         parameters.returnsGeometry = false
         let feature = try #require(
             try await table.queryFeatures(using: parameters, queryFeatureFields: .idsOnly)
-                .features().first)
+                .features().first as? ArcGISFeature)
         #expect(feature.loadStatus == .notLoaded && feature.geometry == nil)
         server.on(path + "/query", json: Self.features)
         try await feature.load()

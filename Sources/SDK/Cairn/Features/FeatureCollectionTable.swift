@@ -17,7 +17,7 @@ public protocol FeatureSet: Sendable {
 
 extension FeatureSet {
     /// The features, in order.
-    public func features() -> [Feature] { elements }
+    public func features() -> QueryElements<Feature> { QueryElements(all: elements) }
 }
 
 extension FeatureQueryResult: FeatureSet {

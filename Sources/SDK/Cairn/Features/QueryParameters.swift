@@ -84,6 +84,10 @@ public final class QueryParameters: Sendable {
     public var objectIDs: [Int64] { values.current.objectIDs }
     /// Adds object ids.
     public func addObjectIDs(_ ids: [Int64]) { values.withLock { $0.objectIDs += ids } }
+    /// Adds ids of features, of any type of whole number; those beyond 64 bits find nothing.
+    public func addObjectIDs(_ ids: some Sequence<some BinaryInteger>) {
+        addObjectIDs(ids.map { Int64(clamping: $0) })
+    }
     /// Adds an object id.
     public func addObjectID(_ id: Int64) { addObjectIDs([id]) }
     /// Fields that are returned; `*` for all.
@@ -191,6 +195,10 @@ public struct FeatureQueryResult: Sendable {
     /// The kind of geometry; nil for a table without.
     public let geometryType: Geometry.Type?
 
-    /// The features, in order.
-    public func features() -> [ArcGISFeature] { all }
+    /// The features, in order; of a service each is an ``ArcGISFeature``.
+    public func features() -> QueryElements<Feature> { QueryElements(all: all) }
+
+    /// The features as an array, where one is asked for by its type.
+    @_disfavoredOverload
+    public func features() -> [Feature] { all }
 }

@@ -135,5 +135,7 @@ public struct StatisticsQueryResult: Sendable {
     let records: [StatisticRecord]
 
     /// The records, in order.
-    public func statisticRecords() -> [StatisticRecord] { records }
+    public func statisticRecords() -> QueryElements<StatisticRecord> {
+        QueryElements(all: records)
+    }
 }

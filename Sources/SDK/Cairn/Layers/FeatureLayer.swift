@@ -10,6 +10,7 @@ public final class FeatureLayer: Layer, @unchecked Sendable {
     public let featureTable: FeatureTable
     private let definition = Guarded("")
     private let popup = Guarded<PopupDefinition?>(nil)
+    private let hasPopups = Guarded(true)
     private let selection = Guarded<[Feature]>([])
     private let drawing = Guarded(Drawing())
 
@@ -60,7 +61,7 @@ public final class FeatureLayer: Layer, @unchecked Sendable {
         withQuery parameters: QueryParameters, mode: SelectionMode
     ) async throws -> FeatureQueryResult {
         let found = try await featureTable.queryFeatures(using: parameters)
-        let features: [Feature] = found.features()
+        let features: [Feature] = found.all
         switch mode {
         case .new:
             clearSelection()
@@ -177,6 +178,12 @@ public final class FeatureLayer: Layer, @unchecked Sendable {
         set { popup.current = newValue }
     }
 
+    /// Whether it has popups: true unless it is set, or a web map says `disablePopup`.
+    public var isPopupEnabled: Bool {
+        get { hasPopups.current }
+        set { hasPopups.current = newValue }
+    }
+
     override func performLoad() async throws {
         try await featureTable.load()
         let scales = (featureTable as? ServiceFeatureTable)?.scales
@@ -196,7 +203,7 @@ public final class FeatureLayer: Layer, @unchecked Sendable {
         guard featureTable.hasGeometry else { return nil }
         let features = try await features(question).filter(isShown)
         let result = IdentifyLayerResult(
-            layerContent: self, features, popupDefinition, [], question)
+            layerContent: self, features, isPopupEnabled ? popupDefinition : nil, [], question)
         return result.isEmpty ? nil : result
     }
 
@@ -224,7 +231,7 @@ public final class FeatureLayer: Layer, @unchecked Sendable {
             parameters.values.current = values
             answer = try await featureTable.queryFeatures(using: parameters)
         }
-        return answer.features().filter { feature in
+        return answer.all.filter { feature in
             guard let geometry = feature.geometry else { return false }
             return radius == 0 && !(geometry is Point)
                 || GeometryEngine.distance(from: question.point.place, to: geometry) <= radius
@@ -319,7 +326,7 @@ public final class FeatureLayer: Layer, @unchecked Sendable {
                 }
             parameters.spatialRelationship = .envelopeIntersects
             parameters.maxFeatures = Self.greatestFeatureCount
-            features = try await featureTable.queryFeatures(using: parameters).features()
+            features = try await featureTable.queryFeatures(using: parameters).all
         }
         if features.count >= Self.greatestFeatureCount {
             CairnEnvironment.note(
@@ -347,6 +354,7 @@ public final class FeatureLayer: Layer, @unchecked Sendable {
         }
         if !definition.isEmpty { members.append(("layerDefinition", .object(definition))) }
         if let popup = popup.current { members.append(("popupInfo", popup.json)) }
+        if !isPopupEnabled { members.append(("disablePopup", .bool(true))) }
         return .object(members)
     }
 
@@ -359,6 +367,7 @@ public final class FeatureLayer: Layer, @unchecked Sendable {
             renderer = own
         }
         if let popup = PopupDefinition(json.member("popupInfo")) { popupDefinition = popup }
+        if json["disablePopup"]?.flag == true { isPopupEnabled = false }
     }
 }
 

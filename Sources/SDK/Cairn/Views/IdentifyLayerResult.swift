@@ -77,6 +77,19 @@ public struct PopupDefinition: Sendable {
         public var label: String
         /// Whether it is shown.
         public var isVisible: Bool
+        /// How numbers are written; nil for as they are.
+        public var format: PopupFieldFormat?
+
+        /// Makes a field.
+        public init(
+            fieldName: String, label: String, isVisible: Bool = true,
+            format: PopupFieldFormat? = nil
+        ) {
+            self.fieldName = fieldName
+            self.label = label
+            self.isVisible = isVisible
+            self.format = format
+        }
     }
 
     /// The title, with `{field}` for values.
@@ -103,23 +116,32 @@ public struct PopupDefinition: Sendable {
             guard let name = field.text("fieldName") else { return nil }
             return PopupField(
                 fieldName: name, label: field.text("label") ?? name,
-                isVisible: field["visible"]?.flag ?? true)
+                isVisible: field["visible"]?.flag ?? true,
+                format: field.member("format").map { PopupFieldFormat($0) })
         }
         source = json
     }
 
+    /// The definition as it was read, with what was changed since.
     var json: JSON {
-        source
-            ?? .object(of: [
-                "title": .string(title), "description": description.map { .string($0) },
-                "fieldInfos": .array(
+        let read = PopupDefinition(source)
+        let changed = JSON.object(of: [
+            "title": title == read?.title ? nil : .string(title),
+            "description": description == read?.description ? nil : .string(description ?? ""),
+            "fieldInfos": fields == read?.fields
+                ? nil
+                : .array(
                     fields.map {
                         .object(of: [
                             "fieldName": .string($0.fieldName), "label": .string($0.label),
-                            "visible": .bool($0.isVisible),
+                            "visible": .bool($0.isVisible), "format": $0.format?.json,
                         ])
                     }),
-            ])
+        ]).members
+        let kept = (source?.members ?? []).filter { member in
+            !changed.contains { $0.name == member.name }
+        }
+        return .object(kept + changed)
     }
 }
 
@@ -144,17 +166,6 @@ public struct Popup: Sendable {
 
     /// Labels and values of the fields that are shown.
     public var formattedFields: [(label: String, value: String)] {
-        let attributes = geoElement.attributes
-        return definition.fields.filter(\.isVisible).map { field in
-            (field.label, attributes[field.fieldName].map { "\($0)" } ?? "")
-        }
-    }
-
-    private func filled(_ template: String) -> String {
-        var text = template
-        for (name, value) in geoElement.attributes where text.contains("{\(name)}") {
-            text = text.replacingOccurrences(of: "{\(name)}", with: "\(value)")
-        }
-        return text
+        formatted(definition.fields.filter(\.isVisible))
     }
 }
