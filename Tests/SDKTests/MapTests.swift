@@ -126,6 +126,12 @@ import Testing
         #expect(back.toJSON() == map.toJSON())
         #expect(!first.mapImageSublayers[1].mapImageSublayers[0].isVisible)
         #expect(first.mapImageSublayers[0].definitionExpression == "name <> ''")
+        let place = back.bookmarks[0]
+        place.name = "there"
+        back.addBookmarks([Bookmark(name: "away", viewpoint: nil)])
+        #expect(back.bookmarks.map(\.name) == ["there", "away"])
+        back.removeBookmark(place)
+        #expect(back.bookmarks.map(\.name) == ["away"])
         #expect(throws: CairnError.self) { try Map.fromJSON("[]") }
         #expect(throws: CairnError.self) { try Map.fromJSON("{") }
     }

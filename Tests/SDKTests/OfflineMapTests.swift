@@ -213,6 +213,19 @@ import Testing
         #expect(result.offlineMap.operationalLayers.isEmpty)
     }
 
+    @Test func `a map without updates registers no geodatabase`() async throws {
+        let result = try await taken(online()) { $0.updateMode = .noUpdates }
+        #expect(!result.hasErrors)
+        let asked = server.requests("/City/FeatureServer/createReplica")
+        #expect(asked.map { $0.parameters["syncModel"] } == ["none"])
+        let task = OfflineMapTask(onlineMap: online())
+        let parameters = GenerateOfflineMapParameters(areaOfInterest: area)
+        parameters.updateMode = .noUpdates
+        let overrides = try await task.makeGenerateOfflineMapParameterOverrides(
+            parameters: parameters)
+        #expect(overrides.generateGeodatabaseParameters.values.map(\.syncModel) == [.none])
+    }
+
     @Test func `overrides are what services give, and an app may change them`() async throws {
         let map = online(tiles: PackageFiles.tiles(Data()))
         let layer = try #require(map.operationalLayers.first)

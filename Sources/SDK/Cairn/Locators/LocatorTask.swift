@@ -134,6 +134,7 @@ public final class ReverseGeocodeParameters: Sendable {
         package var maxResults = 1
         package var outputSpatialReference: SpatialReference?
         package var outputLanguageCode = ""
+        package var isForStorage = false
         package var featureTypes: [String] = []
         package var resultAttributeNames: [String] = []
     }
@@ -162,6 +163,11 @@ public final class ReverseGeocodeParameters: Sendable {
     public var outputLanguageCode: String {
         get { values.current.outputLanguageCode }
         set { values.withLock { $0.outputLanguageCode = newValue } }
+    }
+    /// Whether results are kept: some services ask for that.
+    public var isForStorage: Bool {
+        get { values.current.isForStorage }
+        set { values.withLock { $0.isForStorage = newValue } }
     }
     /// Types of addresses, as `PointAddress`; empty for all.
     public var featureTypes: [String] { values.current.featureTypes }
@@ -391,6 +397,7 @@ public final class LocatorTask: LoadableBase, @unchecked Sendable {
         question.credential = credential
         question.set("outSR", values.outputSpatialReference?.parameter)
         question.set("langCode", values.outputLanguageCode.orNil)
+        question.set("forStorage", values.isForStorage ? "true" : nil)
         question.set("featureTypes", values.featureTypes.joined(separator: ",").orNil)
         question.set("outFields", values.resultAttributeNames.joined(separator: ",").orNil)
         let json: JSON

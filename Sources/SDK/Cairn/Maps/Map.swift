@@ -171,6 +171,16 @@ public final class Map: LoadableBase, @unchecked Sendable {
     public func addBookmark(_ bookmark: Bookmark) {
         state.withLock { $0.bookmarks.append(bookmark) }
     }
+    /// Adds named places.
+    public func addBookmarks(_ bookmarks: some Sequence<Bookmark>) {
+        bookmarks.forEach(addBookmark)
+    }
+    /// Removes a named place; one that the map has not changes nothing.
+    public func removeBookmark(_ bookmark: Bookmark) {
+        state.withLock { $0.bookmarks.removeAll { $0 === bookmark } }
+    }
+    /// Removes all named places.
+    public func removeAllBookmarks() { state.withLock { $0.bookmarks = [] } }
 
     /// What the map is measured in; nil before that is decided, and while its basemap has failed.
     public var spatialReference: SpatialReference? { state.current.spatialReference }
@@ -269,15 +279,20 @@ public final class Map: LoadableBase, @unchecked Sendable {
 }
 
 /// A named place of a map.
-public struct Bookmark: Sendable {
-    /// Its name.
-    public var name: String
-    /// What a view shows.
-    public var viewpoint: Viewpoint?
+public final class Bookmark: Sendable {
+    private let state: Guarded<(name: String, viewpoint: Viewpoint?)>
 
     /// Makes one.
-    public init(name: String, viewpoint: Viewpoint?) {
-        self.name = name
-        self.viewpoint = viewpoint
+    public init(name: String, viewpoint: Viewpoint?) { state = Guarded((name, viewpoint)) }
+
+    /// Its name.
+    public var name: String {
+        get { state.current.name }
+        set { state.withLock { $0.name = newValue } }
+    }
+    /// What a view shows; nil for nothing.
+    public var viewpoint: Viewpoint? {
+        get { state.current.viewpoint }
+        set { state.withLock { $0.viewpoint = newValue } }
     }
 }

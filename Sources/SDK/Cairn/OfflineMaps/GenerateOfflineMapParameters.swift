@@ -1,6 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
+/// What the geodatabases of an offline map are made for.
+public enum GenerateOfflineMapUpdateMode: Sendable, Hashable {
+    /// They are registered with their services, and can be synchronised.
+    case syncWithFeatureServices
+    /// They are copies, which no service knows of.
+    case noUpdates
+}
+
 /// What of a map is taken offline.
 public final class GenerateOfflineMapParameters: Sendable {
     struct Values: Sendable {
@@ -9,6 +17,7 @@ public final class GenerateOfflineMapParameters: Sendable {
         var maxScale: Double?
         var includesBasemap = true
         var continuesOnErrors = true
+        var updateMode = GenerateOfflineMapUpdateMode.syncWithFeatureServices
         var itemInfo: OfflineMapItemInfo?
     }
 
@@ -43,6 +52,12 @@ public final class GenerateOfflineMapParameters: Sendable {
     public var continuesOnErrors: Bool {
         get { values.current.continuesOnErrors }
         set { values.withLock { $0.continuesOnErrors = newValue } }
+    }
+    /// What its geodatabases are made for; overrides that were made before this was set keep
+    /// theirs.
+    public var updateMode: GenerateOfflineMapUpdateMode {
+        get { values.current.updateMode }
+        set { values.withLock { $0.updateMode = newValue } }
     }
     /// What the package says of itself; nil for nothing.
     public var itemInfo: OfflineMapItemInfo? {

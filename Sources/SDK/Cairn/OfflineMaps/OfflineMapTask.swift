@@ -12,6 +12,9 @@ public final class OfflineMapTask: LoadableBase, @unchecked Sendable {
     /// A task; nothing is asked before it is loaded.
     public init(onlineMap: Map) { self.onlineMap = onlineMap }
 
+    /// A task for the map of an item.
+    public convenience init(portalItem: PortalItem) { self.init(onlineMap: Map(item: portalItem)) }
+
     override func performLoad() async throws { try await onlineMap.load() }
 
     /// Parameters for an area, with the map's range of scales and the texts of its item.
@@ -74,7 +77,9 @@ public final class OfflineMapTask: LoadableBase, @unchecked Sendable {
                     part, values.area, values.minScale, values.maxScale,
                     onlineMap.spatialReference)
                 {
-                case .features(let made): overrides.generateGeodatabaseParameters[key] = made
+                case .features(let made):
+                    if values.updateMode == .noUpdates { made.syncModel = .none }
+                    overrides.generateGeodatabaseParameters[key] = made
                 case .tiles(let made): overrides.exportTileCacheParameters[key] = made
                 case .vectorTiles(let made): overrides.exportVectorTilesParameters[key] = made
                 }
@@ -116,6 +121,7 @@ public final class OfflineMapTask: LoadableBase, @unchecked Sendable {
             "reference": onlineMap.spatialReference?.json,
             "continuesOnErrors": .bool(values.continuesOnErrors),
             "includesBasemap": .bool(values.includesBasemap),
+            "updates": values.updateMode == .noUpdates ? .bool(false) : nil,
             "itemInfo": values.itemInfo?.json,
             "map": WebMap.document(of: onlineMap),
         ])

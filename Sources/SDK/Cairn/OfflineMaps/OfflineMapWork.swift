@@ -71,6 +71,9 @@ struct OfflineMapWork: JobWork {
             let parameters = try await OfflineParts.parameters(
                 part, area, details["minScale"]?.number, details["maxScale"]?.number,
                 SpatialReference(details.member("reference")))
+            if case .features(let made) = parameters, details["updates"]?.flag == false {
+                made.syncModel = .none
+            }
             form =
                 switch parameters {
                 case .features(let made): made.form

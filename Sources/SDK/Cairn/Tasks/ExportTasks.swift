@@ -25,7 +25,13 @@ public final class ExportTileCacheParameters: Sendable {
     /// Numbers of levels.
     public var levelIDs: [Int] { values.current.levels }
     /// Adds levels.
-    public func addLevelIDs(_ levels: [Int]) { values.withLock { $0.levels += levels } }
+    public func addLevelIDs(_ levels: some Sequence<Int>) {
+        values.withLock { $0.levels += Array(levels) }
+    }
+    /// Adds a level.
+    public func addLevelID(_ level: Int) { addLevelIDs([level]) }
+    /// Removes all levels: those that are added afterwards are taken.
+    public func removeAllLevelIDs() { values.withLock { $0.levels = [] } }
     /// Quality of JPEG tiles, 0 to 100.
     public var compressionQuality: Double {
         get { values.current.quality }
