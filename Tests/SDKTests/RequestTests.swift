@@ -60,6 +60,18 @@ import Testing
         #expect(later.tableName == "a")
     }
 
+    @Test func `an answer without end is given up where memory's bound is`() async throws {
+        server.on(
+            "/City/FeatureServer/0",
+            .bytes(
+                Data(repeating: UInt8(ascii: " "), count: CairnEnvironment.memoryLimit + 1),
+                type: "application/json"))
+        let error = await #expect(throws: TransportError.self) { try await table.load() }
+        #expect(error?.kind == .tooLarge)
+        #expect(error?.description.contains("\(CairnEnvironment.memoryLimit)") == true)
+        #expect(server.requests.count == 1)
+    }
+
     @Test func `an edit is sent once, and stays pending when its answer is lost`() async throws {
         server.on("/City/FeatureServer/0", json: Sample.layer(0, "a"))
         server.on("/City/FeatureServer/0/applyEdits", .unreachable)

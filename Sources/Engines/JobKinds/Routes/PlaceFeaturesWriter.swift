@@ -18,8 +18,8 @@ public struct PlaceFeaturesWriter: Sendable {
 
     /// Writes a feature: its shape in longitude and latitude, null for none.
     ///
-    /// `role` is a member beside the properties, whose members `properties` writes. Throws `Failure`
-    /// (`invalidParameter`) for an area; the collection is of no use then.
+    /// `role` is a member beside the properties, whose members `properties` writes. Throws
+    /// `Failure` (`invalidParameter`) for an area; the collection is of no use then.
     public mutating func write(
         id: Int, role: String? = nil, _ shape: Shape?, properties: (inout JSONWriter) -> Void
     ) throws(Failure) {

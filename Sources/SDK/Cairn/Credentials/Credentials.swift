@@ -37,18 +37,32 @@ public protocol ArcGISCredential: AnyObject, Sendable {
 
 /// A credential with the name and password of a user, or with a token.
 ///
-/// A token is renewed two minutes before it ends. Neither it nor the password appears in JSON, logs
-/// or errors.
+/// A token is renewed two minutes before it ends, also where the date is set meanwhile. Neither it
+/// nor the password appears in JSON, logs or errors.
 public final class TokenCredential: ArcGISCredential, CustomStringConvertible {
     private struct State: Sendable {
         var token: TokenInfo?
         var renewal: Task<TokenInfo, any Error>?
+        /// When the token is renewed, on a clock that is not set; nil for never.
+        var renewsAt: ContinuousClock.Instant?
     }
 
     private struct Source: Sendable {
         var tokenURL: URL
         var password: String
         var minutes: Int?
+
+        /// When a token that was made just now is renewed.
+        ///
+        /// A token that seems to have ended comes of a date that is set wrong: it is taken to last
+        /// as long as was asked for.
+        func renewalMoment(of token: TokenInfo) -> ContinuousClock.Instant? {
+            guard let end = token.expirationDate else { return nil }
+            let stated = end.timeIntervalSince(SDKTime.date)
+            let lifetime = stated > 0 ? stated : Double(minutes ?? 60) * 60
+            let rest = max(lifetime - renewalSeconds, lifetime / 2)
+            return SDKTime.now.advanced(by: .seconds(min(max(rest, 0), 1e9)))
+        }
     }
 
     static let renewalSeconds: TimeInterval = 120
@@ -66,7 +80,7 @@ public final class TokenCredential: ArcGISCredential, CustomStringConvertible {
         self.username = username
         self.source = source
         isSentInHeader = token.isSentInHeader
-        state = Guarded(State(token: token))
+        state = Guarded(State(token: token, renewsAt: source?.renewalMoment(of: token)))
     }
 
     /// A credential from a token that was got elsewhere; it is not renewed.
@@ -102,13 +116,10 @@ public final class TokenCredential: ArcGISCredential, CustomStringConvertible {
     /// The token, renewed where it is about to end.
     public func tokenInfo(for url: URL) async throws -> TokenInfo? {
         guard url.origin == self.url.origin else { return nil }
-        let now = CairnEnvironment.settings.current.clock()
+        let now = SDKTime.now
         let (token, renewal) = state.withLock {
             state -> (TokenInfo?, Task<TokenInfo, any Error>?) in
-            let ends = state.token?.expirationDate
-            let isFresh =
-                state.token != nil
-                && (ends.map { $0.timeIntervalSince(now) > Self.renewalSeconds } ?? true)
+            let isFresh = state.token != nil && (state.renewsAt.map { now < $0 } ?? true)
             guard !isFresh, let source else { return (state.token, nil) }
             if let renewal = state.renewal { return (nil, renewal) }
             let (username, server, inHeader) = (username, self.url, isSentInHeader)
@@ -121,7 +132,8 @@ public final class TokenCredential: ArcGISCredential, CustomStringConvertible {
         guard let renewal else { return token }
         do {
             let fresh = try await renewal.value
-            state.withLock { ($0.token, $0.renewal) = (fresh, nil) }
+            let moment = source?.renewalMoment(of: fresh)
+            state.withLock { ($0.token, $0.renewal, $0.renewsAt) = (fresh, nil, moment) }
             return fresh
         } catch {
             state.withLock { $0.renewal = nil }

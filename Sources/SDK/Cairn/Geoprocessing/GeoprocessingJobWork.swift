@@ -56,9 +56,7 @@ struct SynchronousWork: JobWork {
         return JobAnswer(
             state: .succeeded, percent: 100,
             messages: messages.map {
-                JobMessage(
-                    text: $0, severity: .info,
-                    timestamp: CairnEnvironment.settings.current.clock())
+                JobMessage(text: $0, severity: .info, timestamp: SDKTime.date)
             }, json: json)
     }
 

@@ -21,7 +21,7 @@ enum Download {
                 break
             } catch let error as TransportError where error.isOfNetwork && attempt < 3 {
                 attempt += 1
-                try await Task.sleep(for: .milliseconds(200 << attempt))
+                try await SDKTime.sleep(for: .milliseconds(200 << attempt))
             } catch {
                 try? files.removeItem(at: part)
                 throw error

@@ -185,17 +185,17 @@ public class Job: @unchecked Sendable {
             let ticket = ticket.current
             if ticket.serverJobID != nil {
                 try await work.cancel(ticket)
-                let deadline = ContinuousClock.now
+                let deadline = SDKTime.now
                     .advanced(by: CairnEnvironment.settings.current.jobNetworkPatience)
                 while true {
                     let answer = try await work.poll(self.ticket.current)
                     take(answer)
                     if answer.state.isEnded { break }
-                    guard ContinuousClock.now < deadline else {
+                    guard SDKTime.now < deadline else {
                         throw TransportError(
                             .timedOut, "the server has not ended the job")
                     }
-                    try await Task.sleep(for: CairnEnvironment.settings.current.jobPolling.first)
+                    try await SDKTime.sleep(for: CairnEnvironment.settings.current.jobPolling.first)
                 }
             }
             end(number, .failure(CocoaError(.userCancelled)))
@@ -241,7 +241,7 @@ public class Job: @unchecked Sendable {
                         "the connection was lost at \(since.ISO8601Format()): \(error)", .error)
                     return end(number, .failure(error))
                 }
-                try? await Task.sleep(for: patience.rest)
+                try? await SDKTime.sleep(for: patience.rest)
             } catch let error as ServiceError where [502, 503, 504].contains(error.code) {
                 // A proxy whose server is away.
                 if let since = patience.exhausted() {
@@ -249,7 +249,7 @@ public class Job: @unchecked Sendable {
                         "the connection was lost at \(since.ISO8601Format()): \(error)", .error)
                     return end(number, .failure(error))
                 }
-                try? await Task.sleep(for: patience.rest)
+                try? await SDKTime.sleep(for: patience.rest)
             } catch {
                 return end(number, .failure(error))
             }
@@ -359,7 +359,7 @@ public class Job: @unchecked Sendable {
     private func say(_ text: String, _ severity: JobMessage.Severity) {
         let message = JobMessage(
             text: text, severity: severity,
-            timestamp: CairnEnvironment.settings.current.clock())
+            timestamp: SDKTime.date)
         ticket.withLock { ticket in
             ticket.messages.append(JobTicket.Message(message))
             ticket.ownMessageCount += 1
@@ -448,20 +448,20 @@ extension JobProtocol {
 
 /// How long failures of the network are passed over.
 private struct NetworkPatience {
-    private var lastSuccess = ContinuousClock.now
-    private var lastSuccessDate = Date()
+    private var lastSuccess = SDKTime.now
+    private var lastSuccessDate = SDKTime.date
     private var failures = 0
 
     mutating func noteSuccess() {
-        lastSuccess = .now
-        lastSuccessDate = Date()
+        lastSuccess = SDKTime.now
+        lastSuccessDate = SDKTime.date
         failures = 0
     }
 
     /// When the connection was lost, once it has been for too long.
     mutating func exhausted() -> Date? {
         failures += 1
-        return ContinuousClock.now - lastSuccess >= JobPatience.limit ? lastSuccessDate : nil
+        return SDKTime.now - lastSuccess >= JobPatience.limit ? lastSuccessDate : nil
     }
 
     var rest: Duration {

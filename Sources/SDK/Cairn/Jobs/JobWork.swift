@@ -50,9 +50,9 @@ struct UnknownStatusPatience {
             since = nil
             return
         }
-        let first = since ?? .now
+        let first = since ?? SDKTime.now
         since = first
-        guard ContinuousClock.now - first >= JobPatience.limit else { return }
+        guard SDKTime.now - first >= JobPatience.limit else { return }
         throw CairnError(
             .jobFailed,
             "\(ticket.url.withoutQuery.absoluteString): the server says that the job's status is "
@@ -184,7 +184,7 @@ struct GeoprocessingWork: JobWork {
         // The first question of a job is asked at once.
         var isFirst = ticket.messages.isEmpty && ticket.percent == 0
         while true {
-            if !isFirst { try await Task.sleep(for: rest) }
+            if !isFirst { try await SDKTime.sleep(for: rest) }
             isFirst = false
             let answer = try await poll(ticket)
             try patience.note(answer, ticket)
@@ -277,7 +277,7 @@ struct GeoprocessingWork: JobWork {
         return JobMessage(
             text: json.text("description") ?? "", severity: severity,
             timestamp: json.member("timestamp")?.number.map { Date(millisecondsSince1970: $0) }
-                ?? CairnEnvironment.settings.current.clock())
+                ?? SDKTime.date)
     }
 }
 

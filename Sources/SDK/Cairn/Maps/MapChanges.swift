@@ -53,12 +53,12 @@ public struct SiteStream<Element: Sendable>: AsyncSequence, Sendable {
                 } catch let error as TransportError where error.isOfNetwork {
                     events = nil
                     let settings = CairnEnvironment.settings.current
-                    let since = lostAt ?? .now
+                    let since = lostAt ?? SDKTime.now
                     lostAt = since
-                    guard ContinuousClock.now - since < settings.jobNetworkPatience else {
+                    guard SDKTime.now - since < settings.jobNetworkPatience else {
                         throw error
                     }
-                    try await Task.sleep(for: settings.jobPolling.first)
+                    try await SDKTime.sleep(for: settings.jobPolling.first)
                 }
             }
         }

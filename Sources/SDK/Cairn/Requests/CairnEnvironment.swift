@@ -17,7 +17,6 @@ public enum CairnEnvironment {
         var jobNetworkPatience = Duration.seconds(600)
         var jobPolling = JobPolling()
         var descriptionAge = Duration.seconds(60)
-        var clock: @Sendable () -> Date = { Date() }
     }
 
     static let settings = Guarded(Settings())

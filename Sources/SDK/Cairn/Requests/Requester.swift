@@ -140,7 +140,7 @@ enum Requester {
                 }
             }
             number += 1
-            try await Task.sleep(for: rest)
+            try await SDKTime.sleep(for: rest)
         }
     }
 

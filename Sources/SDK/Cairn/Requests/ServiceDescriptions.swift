@@ -58,7 +58,7 @@ actor ServiceDescriptions {
         let key =
             url.absoluteString + "?" + more.map { $0.name + "=" + $0.value }.joined(separator: "&")
             + (stored.map { " \(ObjectIdentifier($0))" } ?? "")
-        let now = ContinuousClock.now
+        let now = SDKTime.now
         let age = CairnEnvironment.settings.current.descriptionAge
         if let entry = entries[key], entry.end > now, age > .zero {
             return try await entry.task.value

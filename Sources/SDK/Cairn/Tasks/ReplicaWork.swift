@@ -93,7 +93,7 @@ struct ReplicaService: Sendable {
             let answer = try await poll(ticket)
             try patience.note(answer, ticket)
             if answer.state.isEnded || (answer.percent ?? 0) > ticket.percent { return answer }
-            try await Task.sleep(for: rest)
+            try await SDKTime.sleep(for: rest)
             rest = min(rest * 2, CairnEnvironment.settings.current.jobPolling.longest)
         }
     }
