@@ -43,8 +43,9 @@ extension Route {
         Route(
             "arcgis/sharing/rest/content/users/{user}", "sharing/rest/content/users/{user}",
             "arcgis/sharing/rest/content/users/{user}/items",
-            "sharing/rest/content/users/{user}/items", label: "userItems", "The items that the caller may see.", requires: .filtered,
-            asks: page, handler: GatewayService.userItems),
+            "sharing/rest/content/users/{user}/items", label: "userItems",
+            "The items that the caller may see.", requires: .filtered, asks: page,
+            handler: GatewayService.userItems),
         Route(
             "arcgis/" + item, item, label: "item", "A map or a service as an item.",
             requires: .filtered, asks: moment, handler: GatewayService.portalItem),
