@@ -142,7 +142,7 @@ private struct SpatialTest {
             if let reference = table.spatialReference, geometry.spatialReference != nil {
                 try GeometryEngine.projected(geometry, into: reference)
             } else { geometry }
-        asked = (own as? Envelope)?.polygon ?? own
+        asked = own.parted
         extent = own.extent
         relationship = values.spatialRelationship
         guard [.intersects, .contains, .within, .envelopeIntersects].contains(relationship) else {

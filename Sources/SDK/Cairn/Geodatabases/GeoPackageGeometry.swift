@@ -220,22 +220,11 @@ private enum WKBWriter {
         }
         for hole in holes {
             let owner = areas.firstIndex { area in
-                hole.first.map { has(area[0], $0) } ?? false
+                hole.first.map { $0.isInside(zip(area[0], area[0].dropFirst())) } ?? false
             }
             areas[owner ?? areas.count - 1].append(hole)
         }
         return areas
-    }
-
-    private static func has(_ ring: [Place], _ place: Place) -> Bool {
-        var isInside = false
-        for (start, end) in zip(ring, ring.dropFirst())
-        where (start.y > place.y) != (end.y > place.y)
-            && place.x < (end.x - start.x) * (place.y - start.y) / (end.y - start.y) + start.x
-        {
-            isInside.toggle()
-        }
-        return isInside
     }
 }
 

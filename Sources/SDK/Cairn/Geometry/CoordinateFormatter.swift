@@ -67,11 +67,7 @@ public enum CoordinateFormatter {
     private static func text(
         _ value: Double, _ format: LatitudeLongitudeFormat, _ places: Int, width: Int
     ) -> String {
-        func padded(_ number: Int, _ width: Int) -> String {
-            let digits = String(number)
-            return String(repeating: "0", count: max(0, width - digits.count)) + digits
-        }
-        func padded(_ number: Double, _ width: Int) -> String {
+        func fixed(_ number: Double, _ width: Int) -> String {
             let digits = String(format: "%.\(places)f", number)
             let whole = digits.prefix { $0 != "." }.count
             return String(repeating: "0", count: max(0, width - whole)) + digits
@@ -82,15 +78,15 @@ public enum CoordinateFormatter {
         let scale = pow(10, Double(min(places, 9)))
         let rounded = (value * parts * scale).rounded() / scale
         switch format {
-        case .decimalDegrees: return padded(value, width)
+        case .decimalDegrees: return fixed(value, width)
         case .degreesDecimalMinutes:
             let whole = (rounded / 60).rounded(.down)
-            return padded(Int(whole), width) + " " + padded(max(0, rounded - whole * 60), 2)
+            return padded(Int(whole), width) + " " + fixed(max(0, rounded - whole * 60), 2)
         case .degreesMinutesSeconds:
             let whole = (rounded / 3_600).rounded(.down)
             let minutes = ((rounded - whole * 3_600) / 60).rounded(.down)
             return padded(Int(whole), width) + " " + padded(Int(minutes), 2) + " "
-                + padded(max(0, rounded - whole * 3_600 - minutes * 60), 2)
+                + fixed(max(0, rounded - whole * 3_600 - minutes * 60), 2)
         }
     }
 

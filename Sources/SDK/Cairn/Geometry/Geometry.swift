@@ -35,6 +35,9 @@ public class Geometry: @unchecked Sendable, Hashable, CustomStringConvertible {
     /// Every vertex.
     var places: [Place] { [] }
 
+    /// The geometry as positions or lines: of an envelope its area.
+    var parted: Geometry { (self as? Envelope)?.polygon ?? self }
+
     /// The name that the REST has for its kind.
     var typeName: String { "" }
 

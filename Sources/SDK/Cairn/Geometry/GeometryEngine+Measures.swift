@@ -22,7 +22,7 @@ extension GeometryEngine {
     /// The length in the plane, in units of the reference: of an area that of its rings, of
     /// positions 0.
     public static func length(of geometry: Geometry) -> Double {
-        let shape = (geometry as? Envelope)?.polygon ?? geometry
+        let shape = geometry.parted
         return ((shape as? Multipart)?.lines ?? []).reduce(0) { sum, line in
             zip(line, line.dropFirst()).reduce(sum) {
                 $0 + hypot($1.1.x - $1.0.x, $1.1.y - $1.0.y)
@@ -35,8 +35,9 @@ extension GeometryEngine {
     /// Rings that run counterclockwise are holes, as the REST has them; where the first ring runs
     /// so, the clockwise ones are.
     public static func area(of geometry: Geometry) -> Double {
-        guard let area = (geometry as? Envelope)?.polygon ?? geometry as? Polygon else { return 0 }
-        guard let origin = area.lines.first?.first else { return 0 }
+        guard let area = geometry.parted as? Polygon, let origin = area.lines.first?.first else {
+            return 0
+        }
         let sum = area.lines.reduce(0.0) { sum, ring in
             zip(ring, ring.dropFirst()).reduce(sum) { sum, side in
                 let (start, end) = side
@@ -55,7 +56,7 @@ extension GeometryEngine {
         of geometry: Geometry, lengthUnit: UnitLength = .meters,
         curveType: GeodeticCurveType = .geodesic
     ) -> Double {
-        let shape = (geometry as? Envelope)?.polygon ?? geometry
+        let shape = geometry.parted
         guard let own = try? projected(shape, into: .wgs84) else { return .nan }
         let meters = ((own as? Multipart)?.lines ?? []).reduce(0) { sum, line in
             zip(line, line.dropFirst()).reduce(sum) { sum, side in
@@ -84,7 +85,7 @@ extension GeometryEngine {
     ) -> ProximityResult? {
         let reference = geometry.spatialReference
         guard reference == point.spatialReference else { return nil }
-        let shape = (geometry as? Envelope)?.polygon ?? geometry
+        let shape = geometry.parted
         let lines = (shape as? Multipart)?.lines
         var best: ProximityResult?
         func offer(_ place: Place, _ part: Int, _ index: Int) {

@@ -200,7 +200,7 @@ extension GeometryEngine {
         init(_ geometry: Geometry, _ tolerance: Double) {
             self.tolerance = tolerance
             extent = geometry.extent
-            let shape = (geometry as? Envelope)?.polygon ?? geometry
+            let shape = geometry.parted
             func flat(_ place: Place) -> Place { Place(place.x, place.y) }
             guard let lines = (shape as? Multipart)?.lines.map({ $0.map(flat) }) else {
                 dimension = 0
@@ -220,14 +220,7 @@ extension GeometryEngine {
         }
 
         private func isNear(_ place: Place, _ segment: (Place, Place)) -> Bool {
-            let (start, end) = segment
-            let (dx, dy) = (end.x - start.x, end.y - start.y)
-            let square = dx * dx + dy * dy
-            let share =
-                square == 0 ? 0 : ((place.x - start.x) * dx + (place.y - start.y) * dy) / square
-            let nearest = min(max(share, 0), 1)
-            return hypot(start.x + nearest * dx - place.x, start.y + nearest * dy - place.y)
-                <= tolerance
+            place.distance(to: segment.0, segment.1) <= tolerance
         }
 
         func location(_ place: Place) -> Location {
@@ -248,15 +241,7 @@ extension GeometryEngine {
             return dimension == 2 && contains(place) ? .inside : .outside
         }
 
-        /// By the parity of crossings.
-        func contains(_ place: Place) -> Bool {
-            var isInside = false
-            for (start, end) in segments where (start.y > place.y) != (end.y > place.y) {
-                let x = start.x + (place.y - start.y) / (end.y - start.y) * (end.x - start.x)
-                if place.x < x { isInside.toggle() }
-            }
-            return isInside
-        }
+        func contains(_ place: Place) -> Bool { place.isInside(segments) }
 
         /// The ends of a segment and where this geometry meets it, in order.
         func cuts(_ segment: (Place, Place)) -> [Place] {

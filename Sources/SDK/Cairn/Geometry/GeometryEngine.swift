@@ -145,30 +145,14 @@ public enum GeometryEngine {
                 least = min(least, hypot(line[0].x - place.x, line[0].y - place.y))
             }
             for (start, end) in zip(line, line.dropFirst()) {
-                let (dx, dy) = (end.x - start.x, end.y - start.y)
-                let square = dx * dx + dy * dy
-                let share =
-                    square == 0
-                    ? 0 : ((place.x - start.x) * dx + (place.y - start.y) * dy) / square
-                let nearest = min(max(share, 0), 1)
-                least = min(
-                    least,
-                    hypot(start.x + nearest * dx - place.x, start.y + nearest * dy - place.y))
+                least = min(least, place.distance(to: start, end))
             }
         }
         return least
     }
 
-    /// By the parity of crossings; a place on the border is found by the distance.
+    /// A place on the border may count as outside: the distance finds it.
     private static func contains(_ rings: [[Place]], _ place: Place) -> Bool {
-        var isInside = false
-        for ring in rings {
-            for (start, end) in zip(ring, ring.dropFirst())
-            where (start.y > place.y) != (end.y > place.y) {
-                let x = start.x + (place.y - start.y) / (end.y - start.y) * (end.x - start.x)
-                if place.x < x { isInside.toggle() }
-            }
-        }
-        return isInside
+        rings.reduce(false) { $0 != place.isInside(zip($1, $1.dropFirst())) }
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
+internal import Foundation
 internal import Platform
 
 /// A vertex.
@@ -28,6 +29,25 @@ struct Place: Hashable, Sendable {
 
     func json(hasZ: Bool) -> JSON {
         .array([.real(x), .real(y)] + (hasZ ? [.real(z ?? 0)] : []))
+    }
+
+    /// The distance in the plane to a segment.
+    func distance(to start: Place, _ end: Place) -> Double {
+        let (dx, dy) = (end.x - start.x, end.y - start.y)
+        let square = dx * dx + dy * dy
+        let share = square == 0 ? 0 : ((x - start.x) * dx + (y - start.y) * dy) / square
+        let nearest = min(max(share, 0), 1)
+        return hypot(start.x + nearest * dx - x, start.y + nearest * dy - y)
+    }
+
+    /// Whether it is inside the closed rings of these segments, by the parity of crossings.
+    func isInside(_ segments: some Sequence<(Place, Place)>) -> Bool {
+        var isInside = false
+        for (start, end) in segments where (start.y > y) != (end.y > y) {
+            let crossing = start.x + (y - start.y) / (end.y - start.y) * (end.x - start.x)
+            if x < crossing { isInside.toggle() }
+        }
+        return isInside
     }
 }
 

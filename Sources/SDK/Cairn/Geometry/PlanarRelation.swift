@@ -17,7 +17,7 @@ enum PlanarRelation {
     }
 
     private static func lines(_ geometry: Geometry) -> [[Place]] {
-        (geometry as? Multipart)?.lines ?? (geometry as? Envelope)?.polygon.lines ?? []
+        (geometry.parted as? Multipart)?.lines ?? []
     }
 
     /// Whether two segments cross, each on both sides of the other.
