@@ -445,27 +445,3 @@ extension JobProtocol {
         }
     }
 }
-
-/// How long failures of the network are passed over.
-private struct NetworkPatience {
-    private var lastSuccess = SDKTime.now
-    private var lastSuccessDate = SDKTime.date
-    private var failures = 0
-
-    mutating func noteSuccess() {
-        lastSuccess = SDKTime.now
-        lastSuccessDate = SDKTime.date
-        failures = 0
-    }
-
-    /// When the connection was lost, once it has been for too long.
-    mutating func exhausted() -> Date? {
-        failures += 1
-        return SDKTime.now - lastSuccess >= JobPatience.limit ? lastSuccessDate : nil
-    }
-
-    var rest: Duration {
-        let polling = CairnEnvironment.settings.current.jobPolling
-        return min(polling.first * (1 << min(max(failures - 1, 0), 5)), polling.longest)
-    }
-}
