@@ -107,6 +107,60 @@ import Testing
         }
     }
 
+    @Test func `times are moments, and stops have the order and the names of their routes`()
+        async throws
+    {
+        server.on(
+            "/Roads/NAServer/Route/solve",
+            json: #"""
+                {"routes":{"spatialReference":{"wkid":4326},"features":[{"attributes":{"Name":"R",
+                "Total_TravelTime":5,"TotalWait_TravelTime":2,"TotalViolation_TravelTime":0.5,
+                "StartTimeUTC":60000,"EndTimeUTC":480000,"StartTime":1}}]},
+                "directions":[{"features":[{"attributes":{"text":"Turn left on Main Street",
+                "arriveTimeUTC":90000,"ETA":1},
+                "strings":[{"string":"Main Street","stringType":"esriDSTStreetName"}]}]}],
+                "stops":{"features":[
+                {"attributes":{"Name":"B","RouteName":"R","Sequence":2,"Status":7},
+                "geometry":{"x":8.1,"y":47.1}},
+                {"attributes":{"Name":"A","RouteName":"R","Sequence":1,"Status":6},
+                "geometry":{"x":8,"y":47}},
+                {"attributes":{"Name":"C","RouteName":"S","Sequence":1,"Status":5},
+                "geometry":{"x":8,"y":47}}]}}
+                """#)
+        let stops = [8.1, 8.0].map { Stop(point: Point(latitude: 47, longitude: $0)) }
+        #expect(stops[0].locationStatus == .notLocated)
+        let start = Date(timeIntervalSince1970: 60)
+        stops[0].routeName = "R"
+        stops[0].timeWindows = [
+            TimeWindow(startDate: start, endDate: start.addingTimeInterval(60))
+        ]
+        let parameters = RouteParameters()
+        parameters.setStops(stops)
+        parameters.startDate = start
+        parameters.directionsStyle = .navigation
+        parameters.routeShapeType = .straightLine
+        let route = try #require(try await task.solveRoute(using: parameters).routes.first)
+        #expect(route.stops.map(\.name) == ["A", "B"])
+        #expect(route.stops.map(\.locationStatus) == [.onClosest, .onClosestNotRestricted])
+        #expect(route.waitTime == 120 && route.violationTime == 30)
+        #expect(route.startTime == start && route.endTime == Date(timeIntervalSince1970: 480))
+        let step = try #require(route.directionManeuvers.first)
+        #expect(step.estimatedArrivalTime == Date(timeIntervalSince1970: 90))
+        #expect(step.fromLevel == -1 && step.toLevel == -1)
+        #expect(step.messages.map(\.text) == ["Main Street"])
+        #expect(step.messages.map(\.kind) == ["StreetName"])
+        let asked = try #require(server.requests("/Roads/NAServer/Route/solve").last).parameters
+        #expect(asked["startTime"] == "60000" && asked["startTimeIsUTC"] == "true")
+        #expect(asked["useTimeWindows"] == "true" && asked["timeWindowsAreUTC"] == "true")
+        let places = try #require(asked["stops"])
+        #expect(places.contains(#""TimeWindowStart":60000,"TimeWindowEnd":120000"#))
+        #expect(places.contains(#""RouteName":"R""#))
+        #expect(asked["directionsStyleName"] == "NA Navigation")
+        #expect(asked["outputLines"] == "esriNAOutputLineStraight")
+        stops[1].timeWindows = stops[0].timeWindows + stops[0].timeWindows
+        await #expect(throws: CairnError.self) { try await task.solveRoute(using: parameters) }
+    }
+
     @Test func `stops are two or more, all in one reference`() async throws {
         let parameters = RouteParameters()
         parameters.setStops([Stop(point: Point(latitude: 0, longitude: 0))])

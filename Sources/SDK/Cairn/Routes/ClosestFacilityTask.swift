@@ -243,6 +243,7 @@ public final class ClosestFacilityTask: NetworkTask, @unchecked Sendable {
                 "returnDirections": String(parameters.returnsDirections),
                 "directionsLengthUnits": "esriNAUMeters",
                 "timeOfDay": parameters.startDate.map { String($0.millisecondsSince1970) },
+                "timeOfDayIsUTC": parameters.startDate.map { _ in "true" },
                 "outSR": out.parameter,
             ])
         parameters.barriers.add(to: &question)

@@ -18,6 +18,14 @@ public struct DirectionManeuver: Sendable {
     public let maneuverKind: Kind
     /// Its kind, by the name that Esri's other SDKs have for it.
     public var maneuverType: Kind { maneuverKind }
+    /// When it is reached; nil where the route has no start.
+    public let estimatedArrivalTime: Date?
+    /// The level that it begins on; -1 for none.
+    public let fromLevel: Int
+    /// The level that it ends on; -1 for none.
+    public let toLevel: Int
+    /// The parts of the text that are names.
+    public let messages: [DirectionMessage]
 
     /// The kinds of maneuvers, by the service's names without `esriDMT`.
     public enum Kind: String, Sendable, CaseIterable {
@@ -42,6 +50,13 @@ public struct DirectionManeuver: Sendable {
         duration = (attributes?["time"]?.number ?? 0) * 60
         let type = attributes?.text("maneuverType") ?? ""
         maneuverKind = Kind(rawValue: String(type.dropFirst("esriDMT".count))) ?? .unknown
+        estimatedArrivalTime = (attributes?["arriveTimeUTC"]?.number)
+            .map(Date.init(millisecondsSince1970:))
+        func level(_ name: String) -> Int {
+            attributes?[name]?.number.flatMap { Int(exactly: $0) } ?? -1
+        }
+        (fromLevel, toLevel) = (level("fromLevel"), level("toLevel"))
+        messages = (step["strings"]?.elements ?? []).map(DirectionMessage.init)
         if let line = Geometry.make(step.member("geometry"), reference) {
             geometry = line
         } else if let text = step.text("compressedGeometry"),
@@ -77,5 +92,18 @@ enum CompressedLine {
             y &+= numbers[place + 1]
             return (Double(x) / Double(factor), Double(y) / Double(factor))
         }
+    }
+}
+
+/// A part of a maneuver's text.
+public struct DirectionMessage: Sendable, Hashable {
+    /// The part, as a street's name.
+    public let text: String
+    /// What it is, by the service's name without `esriDST`, as `StreetName`.
+    public let kind: String
+
+    init(_ json: JSON) {
+        text = json.text("string") ?? ""
+        kind = String((json.text("stringType") ?? "").dropFirst("esriDST".count))
     }
 }

@@ -18,6 +18,8 @@ public final class RouteParameters: BarrierParameters {
         var startDate: Date?
         var directionsLanguage = ""
         var directionsDistanceUnits: UnitSystem?
+        var directionsStyle: DirectionsStyle?
+        var routeShapeType = RouteShapeType.trueShape
         var accumulateAttributeNames: [String] = []
         var barriers = Barriers()
     }
@@ -94,6 +96,16 @@ public final class RouteParameters: BarrierParameters {
         get { values.current.directionsDistanceUnits }
         set { values.withLock { $0.directionsDistanceUnits = newValue } }
     }
+    /// The words of directions; nil for the service's.
+    public var directionsStyle: DirectionsStyle? {
+        get { values.current.directionsStyle }
+        set { values.withLock { $0.directionsStyle = newValue } }
+    }
+    /// The form of the lines of routes.
+    public var routeShapeType: RouteShapeType {
+        get { values.current.routeShapeType }
+        set { values.withLock { $0.routeShapeType = newValue } }
+    }
     /// The stops.
     public var stops: [Stop] { values.current.stops }
     /// Sets the stops, in order.
@@ -128,4 +140,26 @@ public enum UnitSystem: Sendable, Hashable {
         case .metric: ("esriNAUKilometers", 1_000)
         }
     }
+}
+
+/// The form of a route's line, by the service's words.
+public enum RouteShapeType: String, Sendable, CaseIterable {
+    /// No line.
+    case none = "esriNAOutputLineNone"
+    /// From stop to stop.
+    case straightLine = "esriNAOutputLineStraight"
+    /// Along the roads.
+    case trueShape = "esriNAOutputLineTrueShape"
+    /// Along the roads, with measures where the service has them.
+    case trueShapeWithMeasures = "esriNAOutputLineTrueShapeWithMeasure"
+}
+
+/// Words of directions, by the service's names.
+public enum DirectionsStyle: String, Sendable, CaseIterable {
+    /// For reading.
+    case desktop = "NA Desktop"
+    /// For listening on the way.
+    case navigation = "NA Navigation"
+    /// For walking in buildings.
+    case campus = "NA Campus"
 }

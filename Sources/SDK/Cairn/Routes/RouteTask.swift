@@ -20,13 +20,15 @@ public final class RouteTask: NetworkTask, @unchecked Sendable {
         values.preservesFirstStop = json["preserveFirstStop"]?.flag ?? true
         values.preservesLastStop = json["preserveLastStop"]?.flag ?? true
         values.travelMode = layer.defaultMode
+        values.routeShapeType =
+            json.text("outputLineType").flatMap(RouteShapeType.init(rawValue:)) ?? .trueShape
         values.accumulateAttributeNames =
             (json["accumulateAttributeNames"]?.elements ?? []).compactMap(\.text)
         return RouteParameters(values)
     }
 
-    /// Solves a route; throws ``CairnError`` (`invalidArgument`) for fewer than two stops or stops
-    /// in several references, and ``ServiceError``.
+    /// Solves a route; throws ``CairnError`` (`invalidArgument`) for fewer than two stops, stops in
+    /// several references or with several time windows, and ``ServiceError``.
     public func solveRoute(using parameters: RouteParameters) async throws -> RouteResult {
         let values = parameters.values.current
         guard values.stops.count >= 2 else {
@@ -35,7 +37,12 @@ public final class RouteTask: NetworkTask, @unchecked Sendable {
         }
         let reference = try NetworkDescription.reference(
             of: values.stops.map(\.geometry), "stops")
+        guard values.stops.allSatisfy({ $0.timeWindows.count <= 1 }) else {
+            throw CairnError(
+                .invalidArgument, "stops: expected at most one time window of each")
+        }
         try await load()
+        let hasWindows = values.stops.contains { !$0.timeWindows.isEmpty }
         var question = Question(
             url.below("solve"),
             [
@@ -49,6 +56,11 @@ public final class RouteTask: NetworkTask, @unchecked Sendable {
                 "preserveLastStop": String(values.preservesLastStop),
                 "travelMode": values.travelMode?.parameter,
                 "startTime": values.startDate.map { String($0.millisecondsSince1970) },
+                "startTimeIsUTC": values.startDate.map { _ in "true" },
+                "useTimeWindows": hasWindows ? "true" : nil,
+                "timeWindowsAreUTC": hasWindows ? "true" : nil,
+                "outputLines": values.routeShapeType.rawValue,
+                "directionsStyleName": values.directionsStyle?.rawValue,
                 "directionsLanguage": values.directionsLanguage.orNil,
                 // What the values of directions are read as.
                 "directionsLengthUnits": values.directionsDistanceUnits?.length.parameter
@@ -70,20 +82,25 @@ public final class RouteTask: NetworkTask, @unchecked Sendable {
         let lines = json["routes"]?["features"]?.elements ?? []
         let own = SpatialReference(json["routes"]?.member("spatialReference")) ?? reference
         let directions = json["directions"]?.elements ?? []
-        let stops = (json["stops"]?["features"]?.elements ?? []).compactMap { element -> Stop? in
+        let stops = (json["stops"]?["features"]?.elements ?? []).compactMap {
+            element -> (sequence: Double, stop: Stop)? in
             guard let point = Geometry.make(element.member("geometry"), own) as? Point else {
                 return nil
             }
-            let stop = Stop(point: point)
-            stop.name = element["attributes"]?.text("Name") ?? ""
-            return stop
-        }
+            let attributes = element["attributes"]
+            return (
+                attributes?["Sequence"]?.number ?? .infinity, Stop(point, attributes)
+            )
+        }.enumerated().sorted { ($0.1.sequence, $0.0) < ($1.1.sequence, $1.0) }.map(\.1.stop)
         let count = max(lines.count, directions.count)
         let routes = (0..<count).map { index in
-            Route(
-                index < lines.count ? lines[index] : nil,
-                directions: index < directions.count ? directions[index] : nil, stops: stops, own,
-                metres)
+            let line = index < lines.count ? lines[index] : nil
+            // Stops of several routes have the name of theirs.
+            let name = line?["attributes"]?.text("Name")
+            let isNamed = stops.contains { !$0.routeName.isEmpty }
+            return Route(
+                line, directions: index < directions.count ? directions[index] : nil,
+                stops: isNamed ? stops.filter { $0.routeName == name } : stops, own, metres)
         }
         return RouteResult(
             routes: routes,

@@ -287,6 +287,7 @@ public final class ServiceAreaTask: NetworkTask, @unchecked Sendable {
                 "outputLines": parameters.returnsPolylines
                     ? "esriNAOutputLineTrueShape" : "esriNAOutputLineNone",
                 "timeOfDay": parameters.startDate.map { String($0.millisecondsSince1970) },
+                "timeOfDayIsUTC": parameters.startDate.map { _ in "true" },
                 "outSR": out.parameter,
             ])
         parameters.barriers.add(to: &question)
