@@ -97,13 +97,14 @@ struct PBFTests {
     @Test(
         arguments: [
             ([0, 1, 0, 1], "its header has 65537 bytes"), ([0, 0, 0, 2, 8], "the file is cut"),
-            ([], "the file has no header"), ([0, 0, 0, 1, 0], "a field has the number 0"),
+            ([0, 0, 0, 4, 10, 0, 24, 9, 1], "the file is cut"), ([], "the file has no header"),
+            ([0, 0, 0, 1, 0], "a field has the number 0"),
         ] as [([UInt8], String)])
     func `a damaged block is refused by its number`(bytes: [UInt8], message: String) throws {
         let target = NSTemporaryDirectory() + "/damaged-" + UUID().uuidString + ".osm.pbf"
         defer { try? FileManager.default.removeItem(atPath: target) }
         try Data(bytes).write(to: URL(filePath: target))
         let failure = #expect(throws: Failure.self) { try tally(target) }
-        #expect(failure?.message.contains("block 1: \(message)") == true)
+        #expect(failure?.message.hasPrefix("'\(target)', block 1: \(message)") == true)
     }
 }

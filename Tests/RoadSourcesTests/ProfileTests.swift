@@ -13,6 +13,16 @@ struct ProfileTests {
     }
 
     @Test(arguments: [
+        ("bicycle", NetworkMode.Kind.bicycle), ("car", .automobile), ("foot", .walk),
+        ("plain", .automobile), ("truck", .truck),
+    ])
+    func `a profile that ships is of the kind that clients ask for`(
+        name: String, kind: NetworkMode.Kind
+    ) throws {
+        #expect(try RoadProfile.named(name).kind == kind)
+    }
+
+    @Test(arguments: [
         ("\"motorway\": 110", "\"motorway\": -4", "'speeds.motorway' is -4.0"),
         ("\"speeds\"", "\"speedz\"", "'speeds' is missing"),
         ("\"oneway\"", "\"onewayy\"", "'onewayy' is no member"),

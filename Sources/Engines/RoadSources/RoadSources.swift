@@ -32,8 +32,8 @@ public enum RoadSources {
     ///     and building take at most, in bytes; throwing stops the reading.
     ///   - progress: Called on the calling thread; throwing stops the reading.
     /// - Returns: The roads, and what was left out.
-    /// - Throws: `invalidParameter` for no file, no profile, or extracts beside line layers;
-    ///   `unreadable` with the path; `tooLarge`.
+    /// - Throws: `invalidParameter` for no file, no profile, extracts beside line layers or with
+    ///   options of these, and a column that no layer has; `unreadable` with the path; `tooLarge`.
     public static func read(
         _ paths: [String], profiles: [RoadProfile], lines: LineOptions? = nil,
         expandingIn directory: String,
@@ -52,6 +52,12 @@ public enum RoadSources {
         let forms = try paths.map { path throws(Failure) in try Form(ofFile: path) }
         var result: (roads: RoadDraft, report: RoadReport)
         if !forms.contains(.lines) {
+            guard lines == nil else {
+                throw Failure(
+                    .invalidParameter,
+                    "columns, tolerances, units and vertices are stated of line layers: the "
+                        + "sources are extracts of OpenStreetMap")
+            }
             result = try readExtracts(Array(zip(paths, forms)), profiles, reserve, progress)
             result.roads.sources = [openStreetMap]
         } else if forms.allSatisfy({ $0 == .lines }) {
@@ -145,6 +151,7 @@ public enum RoadSources {
                     NetworkBuilder.Progress(step: "\(step), feature \(count)", share: share))
             }
         }
+        try roads.checkColumns()
         let draft = roads.draft()
         return (draft, roads.report)
     }

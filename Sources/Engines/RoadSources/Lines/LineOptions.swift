@@ -2,7 +2,7 @@
 // Part of Cairn.
 
 public import CairnModel
-internal import FoundationEssentials
+internal import Platform
 
 /// How line layers are read as roads.
 public struct LineOptions: Hashable, Sendable {
@@ -19,45 +19,88 @@ public struct LineOptions: Hashable, Sendable {
 
     /// The usual options.
     public init() throws(Failure) {
-        columns = try Columns(json: PackageResources.line_columns_json, source: "line-columns.json")
+        columns = try Columns.usual()
     }
 
     /// The names of columns by content; the first of a list that a layer has is read, letter case
     /// apart.
-    public struct Columns: Hashable, Sendable, Codable {
-        /// The class of the road.
-        public var roadClass: [String]
-        /// The speed.
-        public var speed: [String]
-        /// The direction: `FT`, `yes`, `1` along the line; `TF`, `-1` against it; `B`, `no`, `0`
-        /// both; `N`, beside `FT` or `TF` in the column, neither.
-        public var oneway: [String]
-        /// The name.
-        public var name: [String]
-        /// The number.
-        public var ref: [String]
-        /// The level of the first vertex: ends on different levels are not joined.
-        public var fromLevel: [String]
-        /// The level of the last vertex.
-        public var toLevel: [String]
-        /// The class of the profiles for each class of the column.
-        public var classes: [String: String]
+    public struct Columns: Hashable, Sendable {
+        /// What a column holds.
+        public enum Content: String, Hashable, Sendable, CaseIterable {
+            /// The class of the road.
+            case roadClass
+            /// The speed.
+            case speed
+            /// The direction: `FT`, `yes`, `1` along the line; `TF`, `-1` against it; `B`, `no`,
+            /// `0` both; `N`, beside `FT` or `TF` in the column, neither.
+            case oneway
+            /// The name.
+            case name
+            /// The number.
+            case ref
+            /// The level of the first vertex: ends on different levels are not joined.
+            case fromLevel
+            /// The level of the last vertex.
+            case toLevel
+        }
 
-        /// Reads a file of columns; throws `invalidParameter` with the source and the member.
+        /// The names for each content.
+        public var names: [Content: [String]] = [:]
+        /// The class of the profiles for each class of the column.
+        public var classes: [String: String] = [:]
+        /// The contents whose names a file states: one layer at least must have such a column.
+        public private(set) var stated: Set<Content> = []
+
+        /// Reads a file of columns.
+        ///
+        /// It is an object with a name or a list of names for each content, and `classes`, an
+        /// object; what it does not have is as usual. Throws `invalidParameter` with the source and
+        /// the member.
         public init(json: [UInt8], source: String) throws(Failure) {
-            do {
-                self = try JSONDecoder().decode(Columns.self, from: Data(json))
-            } catch DecodingError.keyNotFound(let key, _) {
-                throw Failure(
-                    .invalidParameter,
-                    "columns '\(source)': '\(key.stringValue)' is missing; expected a list")
-            } catch DecodingError.typeMismatch(_, let context) {
-                let member = context.codingPath.map(\.stringValue).joined(separator: ".")
-                throw Failure(
-                    .invalidParameter, "columns '\(source)': '\(member)' has not the right form")
-            } catch {
-                throw Failure(
-                    .invalidParameter, "columns '\(source)': expected JSON with lists of names")
+            self = try Self.usual()
+            try take(json, source)
+        }
+
+        private init() {}
+
+        static func usual() throws(Failure) -> Columns {
+            var columns = Columns()
+            try columns.take(PackageResources.line_columns_json, "line-columns.json")
+            columns.stated = []
+            return columns
+        }
+
+        private mutating func take(_ json: [UInt8], _ source: String) throws(Failure) {
+            func failure(_ what: String) -> Failure {
+                Failure(.invalidParameter, "columns '\(source)': \(what)")
+            }
+            guard case .object(let members)? = JSONTree(json) else {
+                throw failure("expected JSON with names of columns")
+            }
+            for (name, value) in members where name != "comment" {
+                if name == "classes" {
+                    for (own, mapped) in value.members {
+                        guard let text = mapped.text else {
+                            throw failure("'classes.\(own)': expected a text")
+                        }
+                        classes[own] = text
+                    }
+                    guard case .object = value else {
+                        throw failure("'classes': expected an object")
+                    }
+                    continue
+                }
+                guard let content = Content(rawValue: name) else {
+                    throw failure(
+                        "'\(name)' is no member; expected "
+                            + Content.allCases.map(\.rawValue).joined(separator: ", ")
+                            + " or classes")
+                }
+                let texts = value.text.map { [$0] } ?? value.elements.compactMap(\.text)
+                guard value.text != nil || texts.count == value.elements.count, !texts.isEmpty
+                else { throw failure("'\(name)': expected a name or a list of names") }
+                names[content] = texts
+                stated.insert(content)
             }
         }
     }

@@ -17,6 +17,8 @@ struct LineRoads {
     private var rules: WayRules
     private(set) var report = RoadReport()
     private var lines: [Line] = []
+    /// The contents of columns that were stated, and that no layer has had so far.
+    private var missing: Set<LineOptions.Columns.Content>
 
     private struct Line {
         var way: Int64
@@ -40,6 +42,16 @@ struct LineRoads {
         self.profiles = profiles
         self.options = options
         rules = WayRules(profiles)
+        missing = options.columns.stated
+    }
+
+    /// Throws `invalidParameter` for a column that was stated and that no layer has.
+    func checkColumns() throws(Failure) {
+        guard let content = missing.min(by: { $0.rawValue < $1.rawValue }) else { return }
+        let names = (options.columns.names[content] ?? []).map { "'\($0)'" }
+        throw Failure(
+            .invalidParameter,
+            "no layer has the column \(names.joined(separator: " or ")) for \(content.rawValue)")
     }
 
     /// Reads the line layers of a file.
@@ -78,14 +90,16 @@ struct LineRoads {
         let layer = source.layers[index]
         let toDegrees = try Self.transform(layer)
         let names = layer.fields.map { $0.name.lowercased() }
-        func column(_ candidates: [String]) -> Int? {
-            candidates.lazy.compactMap { name in names.firstIndex(of: name.lowercased()) }.first
+        func column(_ content: LineOptions.Columns.Content) -> Int? {
+            let found = (options.columns.names[content] ?? []).lazy
+                .compactMap { name in names.firstIndex(of: name.lowercased()) }.first
+            if found != nil { missing.remove(content) }
+            return found
         }
-        let columns = options.columns
         let reading = LineColumnsOfLayer(
-            roadClass: column(columns.roadClass), speed: column(columns.speed),
-            oneway: column(columns.oneway), name: column(columns.name), ref: column(columns.ref),
-            fromLevel: column(columns.fromLevel), toLevel: column(columns.toLevel))
+            roadClass: column(.roadClass), speed: column(.speed), oneway: column(.oneway),
+            name: column(.name), ref: column(.ref), fromLevel: column(.fromLevel),
+            toLevel: column(.toLevel))
         var records: [LineRecord] = []
         var shapes = SourceShapes()
         var count = 0

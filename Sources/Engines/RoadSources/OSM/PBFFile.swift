@@ -120,29 +120,24 @@ private struct BlobReader {
                 "its header has \(headerByteCount) bytes; expected at most \(PBFFile.headerLimit)")
         }
         let header = try whole(headerByteCount)
+        let (type, byteCount): (String, UInt64)
         do throws(ExtractDamage) {
-            let (type, byteCount) = try header.lend { bytes throws(ExtractDamage) in
+            (type, byteCount) = try header.lend { bytes throws(ExtractDamage) in
                 try Self.header(bytes)
             }
-            guard byteCount <= UInt64(PBFFile.blockLimit) else {
-                throw ExtractDamage(
-                    "it has \(byteCount) bytes; expected at most \(PBFFile.blockLimit)")
-            }
-            let blob: [UInt8]
-            do throws(Failure) {
-                blob = try whole(Int(byteCount))
-            } catch {
-                return try refuse(error)
-            }
+        } catch {
+            throw failure(error.reason)
+        }
+        guard byteCount <= UInt64(PBFFile.blockLimit) else {
+            throw failure("it has \(byteCount) bytes; expected at most \(PBFFile.blockLimit)")
+        }
+        let blob = try whole(Int(byteCount))
+        do throws(ExtractDamage) {
             let bytes = try blob.lend { bytes throws(ExtractDamage) in try Self.expanded(bytes) }
             return Blob(type: type, bytes: bytes)
         } catch {
             throw failure(error.reason)
         }
-    }
-
-    private func refuse(_ failure: Failure) throws(ExtractDamage) -> Blob? {
-        throw ExtractDamage(failure.message)
     }
 
     private static func header(_ bytes: RawSpan) throws(ExtractDamage) -> (String, UInt64) {
