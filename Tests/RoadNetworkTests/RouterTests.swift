@@ -80,6 +80,49 @@ struct RouterTests {
         #expect(seen > 20)
     }
 
+    @Test func `where a stop is on a private road, others are still left without turning back`()
+        throws
+    {
+        let made = try RandomGrid(seed: 9)
+        var random = SeededGenerator(seed: 4)
+        let router = try made.router("Driving Time")
+        func duration(_ stops: [RoutePlace]) throws -> Double? {
+            try router.route(RouteRequest(made.terms("Driving Time"), stops: stops))
+                .routes.first?.duration
+        }
+        var (seen, turned) = (0, 0)
+        while seen < 30 {
+            let (from, end) = (made.place(&random), made.place(&random))
+            var middle = made.place(&random)
+            func edge(_ place: RoutePlace) throws -> RoadNetwork.Snap? {
+                try made.roads.nearestEdges(to: place.location, radius: 1, count: 1).first
+            }
+            guard let start = try edge(from), let snap = try edge(middle), let goal = try edge(end),
+                made.roads.access(of: start.edge, mode: 0) == .endsOnly,
+                made.roads.access(of: snap.edge, mode: 0) == .open,
+                made.roads.access(of: goal.edge, mode: 0) == .open
+            else { continue }
+            let free = try duration([from, middle, end])
+            // Reached and left in one direction, then in the other.
+            let ways = try [0.0, 180].compactMap { turn -> Double? in
+                middle.bearing = (snap.heading + turn).truncatingRemainder(dividingBy: 360)
+                guard let before = try duration([from, middle]),
+                    let after = try duration([middle, end])
+                else { return nil }
+                return before + after
+            }
+            middle.bearing = nil
+            middle.approach = .noUTurn
+            let onward = try duration([from, middle, end])
+            #expect((onward == nil) == ways.isEmpty)
+            guard let least = ways.min(), let onward, let free else { continue }
+            seen += 1
+            #expect(abs(onward - least) < 0.03, "\(onward), expected \(least)")
+            if onward > free + 0.1 { turned += 1 }
+        }
+        #expect(turned > 3)
+    }
+
     @Test func `the best order is the cheapest of all orders`() throws {
         let made = try RandomGrid(seed: 5)
         var random = SeededGenerator(seed: 8)
@@ -140,6 +183,29 @@ struct RouterTests {
             #expect(abs(without - before.duration) < 0.03)
         }
         #expect(shaped > 5)
+    }
+
+    @Test func `a place whose nearest road is closed is moved, and every answer says so`() throws {
+        let made = try RandomGrid(seed: 3)
+        var random = SeededGenerator(seed: 8)
+        let (place, other) = (made.place(&random), made.place(&random))
+        var terms = made.terms("Driving Time")
+        terms.barriers = [RouteBarrier(shape: .point(place.location))]
+        let router = try Router(made.network, terms, at: made.moment)
+        let route = try router.route(RouteRequest(terms, stops: [place, other]))
+        let moved = try #require(route.stops.first)
+        #expect(moved.status == .moved && moved.distance ?? 0 > 1)
+        #expect(
+            route.context.messages.first(where: { $0.code == .moved })?.text
+                == #"Location "Location 1" in "Stops" was moved: a nearer road is closed."#)
+        let reach = try router.reach(ReachRequest(terms, facilities: [place], breaks: [60]))
+        #expect(reach.facilities.map(\.status) == [.moved])
+        let table = try router.table(
+            RouteTableRequest(terms, origins: [other], destinations: [place]))
+        #expect(table.destinations.map(\.status) == [.moved])
+        let free = try made.router("Driving Time").route(
+            RouteRequest(made.terms("Driving Time"), stops: [place, other]))
+        #expect(free.stops.map(\.status) == [.ok, .ok])
     }
 
     @Test func `areas contain what is reached, and the larger ones the smaller`() throws {

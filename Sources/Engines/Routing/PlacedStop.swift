@@ -70,6 +70,26 @@ extension RoutableNetwork {
         return found.isEmpty ? nil : found
     }
 
+    /// Whether a road that is closed under the conditions, else open to the mode, is nearer to a
+    /// place than those that it was found at.
+    func isClosedNearer(
+        _ place: RoutePlace, _ snaps: [RoadNetwork.Snap], _ costs: RouteCosts,
+        _ conditions: RoadConditions
+    ) throws(Failure) -> Bool {
+        guard !conditions.edges.isEmpty, let distance = snaps.first?.distance,
+            distance > Self.equalDistance
+        else { return false }
+        let nearer = try roads.nearestEdges(
+            to: place.location, radius: distance - Self.equalDistance, count: 1,
+            heading: place.headings
+        ) { edge in
+            conditions.edges[edge] != nil
+                && cost(ofEdge: edge, costs, conditions) == RouteWeights.infinity
+                && cost(ofEdge: edge, costs, .none) < RouteWeights.infinity
+        }
+        return !nearer.isEmpty
+    }
+
     /// Where routes begin and end for a place that was found at a road.
     func placed(
         _ place: RoutePlace, _ snaps: [RoadNetwork.Snap], number: Int, _ costs: RouteCosts,

@@ -25,14 +25,9 @@ extension Router {
         for (number, place) in request.facilities.enumerated() {
             if isCancelled() { throw Failure(.cancelled, "the search was cancelled") }
             let snaps = try network.candidates(place, costs, conditions)
-            answer.facilities.append(located(snaps))
-            guard let snaps else {
-                answer.context.messages.append(
-                    RouteMessage(
-                        .unlocated,
-                        "Location \"\(name(of: place, number))\" in \"Facilities\" is unlocated."))
-                continue
-            }
+            answer.facilities.append(
+                try located(place, number, "Facilities", snaps, &answer.context))
+            guard let snaps else { continue }
             let stop = network.placed(place, snaps, number: number, costs, conditions)
             let reached = try reached(stop, request)
             if request.wantsLines == true {

@@ -35,16 +35,8 @@ extension Router {
         var visits: [Visit] = []
         for (number, place) in request.stops.enumerated() {
             let snaps = try network.candidates(place, costs, conditions)
-            answer.stops.append(located(snaps))
-            if let snaps {
-                visits.append(Visit(number: number, place: place, snaps: snaps))
-            } else {
-                answer.context.messages.append(
-                    RouteMessage(
-                        .unlocated,
-                        "Location \"\(name(of: place, number))\" in \"Stops\" is "
-                            + "unlocated."))
-            }
+            answer.stops.append(try located(place, number, "Stops", snaps, &answer.context))
+            if let snaps { visits.append(Visit(number: number, place: place, snaps: snaps)) }
         }
         guard visits.count >= 2,
             visits.count == request.stops.count || request.skipsUnlocated == true
@@ -194,33 +186,60 @@ extension Router {
             network.placed(visit.place, visit.snaps, number: place, costs, conditions)
         }
         return try network.search { searcher throws(Failure) in
-            if stops.count == 2 || stops.contains(where: \.isEnclosed) {
-                // Legs are independent, but for where a route may not turn back.
-                var routes: [[RouteWay]] = [[]]
-                for number in 1..<stops.count {
+            if stops.count == 2 {
+                let found = try legs(
+                    stops[0], stops[1], &searcher, metric, conditions, alternatives: alternatives)
+                return found.isEmpty
+                    ? .failure(UnreachedStop(stop: 1)) : .success(found.map { [$0] })
+            }
+            // A stop on a road that is open to the ends of a route only may always be left the way
+            // it was reached, so that what is before it and what is after it are independent.
+            var ways: [RouteWay] = []
+            var first = 0
+            for last in stops.indices.dropFirst()
+            where last == stops.count - 1 || stops[last].isEnclosed {
+                if last == first + 1 {
                     let found = try legs(
-                        stops[number - 1], stops[number], &searcher, metric, conditions,
-                        alternatives: stops.count == 2 ? alternatives : 0)
+                        stops[first], stops[last], &searcher, metric, conditions, alternatives: 0)
                     guard let best = found.first else {
-                        return .failure(UnreachedStop(stop: number))
+                        return .failure(UnreachedStop(stop: last))
                     }
-                    if stops.count == 2 {
-                        routes = found.map { [$0] }
-                    } else {
-                        routes[0].append(best)
+                    ways.append(best)
+                } else {
+                    switch try tour(over: stops[first...last], &searcher, metric) {
+                    case .failure(let unreached):
+                        return .failure(UnreachedStop(stop: first + unreached.stop))
+                    case .success(let found): ways += found
                     }
                 }
-                return .success(routes)
+                first = last
             }
-            let over = stops.map { stop in
-                RouteSearch.RouteStop(
-                    stop.arrivals.map(\.end), allowsTurning: stop.allowsTurning)
-            }
-            switch try searcher.route(over: over, metric) {
-            case .failure(let unreached): return .failure(unreached)
-            case .success(let tour):
-                return .success([tour.legs.map { RouteWay($0, [], []) }])
-            }
+            return .success([ways])
+        }
+    }
+
+    /// The ways over stops of which only the first and the last may be enclosed.
+    private func tour(
+        over stops: ArraySlice<PlacedStop>, _ searcher: inout RouteSearcher, _ metric: RouteMetric
+    ) throws(Failure) -> Result<[RouteWay], UnreachedStop> {
+        let over = stops.enumerated().map { place, stop in
+            RouteSearch.RouteStop(
+                place == 0 && stop.isEnclosed
+                    ? stop.departures.map(\.end) : stop.arrivals.map(\.end),
+                allowsTurning: stop.allowsTurning)
+        }
+        switch try searcher.route(over: over, metric) {
+        case .failure(let unreached): return .failure(unreached)
+        case .success(let tour):
+            guard let first = stops.first, let last = stops.last else { return .success([]) }
+            return .success(
+                tour.legs.enumerated().map { place, path in
+                    let before =
+                        place == 0 && first.isEnclosed ? first.departures[path.start].way : []
+                    let after =
+                        place == tour.legs.count - 1 ? last.arrivals[path.end].way : []
+                    return RouteWay(path, before, after)
+                })
         }
     }
 

@@ -117,13 +117,9 @@ extension Router {
             let known = shelf[place]
             var snaps = known?.snaps
             if snaps == nil { snaps = try network.candidates(place, costs, conditions) }
-            located.append(self.located(snaps))
+            located.append(try self.located(place, number, list, snaps, &context))
             guard let snaps else {
                 stops.append(nil)
-                context.messages.append(
-                    RouteMessage(
-                        .unlocated,
-                        "Location \"\(name(of: place, number))\" in \"\(list)\" is unlocated."))
                 continue
             }
             let stop =

@@ -128,6 +128,24 @@ public struct Router: Sendable {
         return place
     }
 
+    /// A place of a list as answers have it, with what is to be said of it.
+    func located(
+        _ place: RoutePlace, _ number: Int, _ list: String, _ snaps: [RoadNetwork.Snap]?,
+        _ context: inout RouteContext
+    ) throws(Failure) -> LocatedPlace {
+        let location = "Location \"\(name(of: place, number))\" in \"\(list)\""
+        guard let snaps else {
+            context.messages.append(RouteMessage(.unlocated, "\(location) is unlocated."))
+            return located(nil)
+        }
+        guard try network.isClosedNearer(place, snaps, costs, conditions) else {
+            return located(snaps)
+        }
+        context.messages.append(
+            RouteMessage(.moved, "\(location) was moved: a nearer road is closed."))
+        return located(snaps, status: .moved)
+    }
+
     /// The roads nearest to a place.
     public func nearest(_ request: NearestRoadsRequest) throws(Failure) -> NearestRoadsAnswer {
         guard 1...100 ~= request.count else {
