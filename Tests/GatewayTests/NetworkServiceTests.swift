@@ -235,6 +235,38 @@ import Testing
         #expect(barriers[1].name == "gate" && barriers[0].shape == .point(Coordinate(x: 1, y: 1)))
     }
 
+    @Test func `a barrier closes whole edges in both directions, and says what it leaves aside`()
+        async throws
+    {
+        let body = try await ask(
+            "/Route/solve",
+            [
+                "stops": "1,2;3,4",
+                "barriers": """
+                [{"geometry":{"x":1,"y":1},"attributes":{"Name":"gate","CurbApproach":1}},
+                {"geometry":{"x":1,"y":1},"attributes":{"FullEdge":true,"CurbApproach":0}},
+                {"geometry":{"x":2,"y":2},"attributes":{"FullEdge":false}}]
+                """,
+            ])
+        #expect(
+            messages(body) == [
+                #"'CurbApproach' of barrier "gate" changes nothing."#,
+                #"'FullEdge' of barrier "Location 3" changes nothing."#,
+            ])
+    }
+
+    @Test func `the restriction of another way of moving changes nothing, and is named`()
+        async throws
+    {
+        let body = try await ask(
+            "/Route/solve",
+            [
+                "stops": "1,2;3,4", "travelMode": "Driving Time",
+                "restrictionAttributeNames": "Walking,Driving an Automobile",
+            ])
+        #expect(messages(body).map { $0.contains("'Walking' changes nothing") } == [true])
+    }
+
     @Test(arguments: ["", "https://maps.example.org"])
     func `stops by URL are those of a query of this site`(_ prefix: String) async throws {
         site.change {
@@ -330,6 +362,13 @@ import Testing
                 "travelMode": #"{"name":"Driving Time","attributeParameterValues":[{}]}"#,
             ], "attributeParameterValues"
         ),
+        (
+            [
+                "stops": "1,2;3,4",
+                "travelMode": #"{"name":"Driving Time","simplificationTolerance":"ten"}"#,
+            ], "simplificationTolerance"
+        ),
+        (["stops": "1,2;3,4", "outputLines": "yes"], "outputLines"),
         (["stops": "1,2;3,4", "useTimeWindows": "true"], "startTime"),
         (
             [
@@ -621,5 +660,23 @@ import Testing
                 "Parameter 'travel_mode' changes nothing.",
                 "Parameter 'unknownOne' changes nothing.",
             ])
+    }
+
+    /// arcgis-rest-js declares it as a boolean.
+    @Test func `lines are asked for as a word or as true and false`() async throws {
+        func line(_ word: String) async throws -> Bool {
+            let form = ["stops": "1,2;3,4", "outputLines": word]
+            let routes = try features(try await ask("/Route/solve", form), "routes")
+            return try #require(routes.first)["geometry"] != nil
+        }
+        for word in ["true", "esriNAOutputLineTrueShape"] {
+            #expect(try await line(word))
+        }
+        for word in ["False", "esriNAOutputLineNone"] {
+            #expect(try await line(word) == false)
+        }
+        let area = ["facilities": "1,2", "outputLines": "true"]
+        let body = try await ask("/ServiceArea/solveServiceArea", area)
+        #expect(body["saPolylines"] != nil, "\(body)")
     }
 }

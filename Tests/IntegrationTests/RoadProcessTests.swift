@@ -286,7 +286,7 @@ import Testing
         let closed = try await change(site, "close", "Square", "--at", "0.005,0.0001")
         #expect(try await route(site).1 > length + 500)
         let slowed = try await change(
-            site, "slow", "Square", "--way", "13", "--speed", "5", "--hours", "Mo-Su 00:00-24:00",
+            site, "speed", "Square", "--way", "13", "--speed", "5", "--hours", "Mo-Su 00:00-24:00",
             "--modes", "car")
         let banned = try await change(
             site, "ban", "Square", "--from-street", "West Street", "--to-street", "Ring")

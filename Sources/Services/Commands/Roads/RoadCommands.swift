@@ -52,7 +52,8 @@ struct RoadClose: RoadChangeCommand {
 
 struct RoadSlow: RoadChangeCommand {
     static let configuration = CommandConfiguration(
-        commandName: "slow", abstract: "Set the speed of roads, or multiply their time.")
+        commandName: "slow", abstract: "Set the speed of roads, or multiply their time.",
+        aliases: ["speed"])
 
     @OptionGroup var common: CommonOptions
     @Argument(help: "The network.") var network: String

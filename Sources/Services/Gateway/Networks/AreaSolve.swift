@@ -52,7 +52,7 @@ struct AreaSolve {
                 "esriNAOutputPolygonSimplified, esriNAOutputPolygonDetailed or "
                     + "esriNAOutputPolygonNone")
         }
-        let lines = try parameters.word(Known.outputLines, NetworkLines.self) ?? NetworkLines.none
+        let lines = try solve.lines() ?? NetworkLines.none
         if lines != .none { request.wantsLines = true }
         if let trim = try parameters.number(Known.trimPolygonDistance) {
             let metres = try solve.metres(

@@ -105,7 +105,7 @@ struct FacilitySolve {
         self.directions =
             try parameters.flag(Known.returnDirections.name, default: false) ? directions : nil
         if let note = self.directions?.note { solve.messages.append((50, note)) }
-        lines = try parameters.word(Known.outputLines, NetworkLines.self) ?? .trueShape
+        lines = try solve.lines() ?? .trueShape
         direction =
             try parameters.word(Known.travelDirection, TravelDirection.self) ?? .to
         count = try parameters.integer(Known.defaultTargetFacilityCount) ?? 1

@@ -32,7 +32,7 @@ struct MatrixSolve {
         let cutoff = try solve.cutoff()
         let closest = try parameters.integer(Known.defaultTargetDestinationCount)
         output = try parameters.word(Known.outputType, Output.self) ?? .sparse
-        if try parameters.word(Known.outputLines, NetworkLines.self) != nil {
+        if try solve.lines() != nil {
             solve.messages.append((0, "Parameter 'outputLines' changes nothing: see 'outputType'."))
         }
         isEmptyAllowed = try parameters.flag(Known.returnEmptyResults)

@@ -54,6 +54,8 @@ enum DirectionsUnit {
     static let metres: [String: Double] = [
         "esrinaufeet": 0.3048, "esrinaukilometers": 1000, "esrinaumeters": 1,
         "esrinaumiles": 1609.344, "esrinaunauticalmiles": 1852, "esrinauyards": 0.9144,
+        "esrinauinches": 0.0254, "esrinaumillimeters": 0.001, "esrinaucentimeters": 0.01,
+        "esrinaudecimeters": 0.1,
     ]
     static let usual = "esriNAUKilometers"
 }

@@ -101,7 +101,8 @@ struct NetworkDirections {
             guard let metres = DirectionsUnit.metres[units.lowercased()] else {
                 throw Parameters.unexpected(
                     "directionsLengthUnits", units,
-                    "esriNAU and Feet, Kilometers, Meters, Miles, NauticalMiles or Yards")
+                    "esriNAU and Feet, Yards, Miles, Inches, NauticalMiles, Meters, Kilometers, "
+                        + "Decimeters, Centimeters or Millimeters")
             }
             unit = metres
         }

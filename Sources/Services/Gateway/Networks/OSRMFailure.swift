@@ -8,6 +8,8 @@ internal import Platform
 /// The codes of failures in OSRM's answers.
 enum OSRMCode: String, CaseIterable {
     case invalidUrl = "InvalidUrl"
+    case invalidService = "InvalidService"
+    case invalidVersion = "InvalidVersion"
     case invalidOptions = "InvalidOptions"
     case invalidQuery = "InvalidQuery"
     case invalidValue = "InvalidValue"
@@ -21,6 +23,31 @@ enum OSRMCode: String, CaseIterable {
 
     func failure(_ message: String) -> Failure {
         Failure(Failure.Code(rawValue: rawValue), message)
+    }
+
+    private static let services = ["route", "table", "nearest", "trip", "match"]
+
+    /// What is wrong with a path that no resource has; nil for one that is not OSRM's.
+    static func failure(of path: [UInt8]) -> Failure? {
+        var segments = path.split(separator: UInt8(ascii: "/")).map { Parameters.decode($0) }
+        guard segments.first == "osrm" else { return nil }
+        segments.removeFirst()
+        // The network may be left out.
+        let isNetwork =
+            segments.count == 5
+            || segments.count == 4 && !services.contains(segments[0])
+                && services.contains(segments[1])
+        if isNetwork { segments.removeFirst() }
+        guard segments.count == 4 else {
+            return invalidUrl.failure(
+                "Expected /osrm/{network}/{service}/v1/{profile}/{coordinates}.")
+        }
+        guard services.contains(segments[0]) else {
+            return invalidService.failure(
+                "Service '\(segments[0].prefix(64))' is not one of "
+                    + services.joined(separator: ", ") + ".")
+        }
+        return invalidVersion.failure("Version '\(segments[1].prefix(64))' is not v1.")
     }
 }
 

@@ -38,7 +38,7 @@ struct RouteSolve {
         self.directions =
             try parameters.flag(Known.returnDirections.name, default: true) ? directions : nil
         if let note = self.directions?.note { solve.messages.append((50, note)) }
-        lines = try parameters.word(Known.outputLines, NetworkLines.self) ?? .trueShape
+        lines = try solve.lines() ?? .trueShape
         if lines == .measured {
             solve.messages.append((50, "Lines have no measures: 'outputLines' is true shape."))
         }

@@ -70,6 +70,8 @@ struct SolveParameters {
     var start: Double?
     /// Type and text of the answer's messages.
     var messages: [(type: Int, text: String)] = []
+    /// Restrictions of the request that are a way of moving.
+    private var restrictions: [String] = []
     /// Barriers by list, as they came.
     var barriers: [String: [NetworkFeature]] = [:]
     /// Metres within which places are located; nil for the usual ones.
@@ -93,6 +95,14 @@ struct SolveParameters {
         try readTravelMode(modes)
         try readImpedance(modes)
         terms.travelMode = reference(to: mode)
+        for name in restrictions where !name.isEqualIgnoringCase(mode.ownRestriction) {
+            messages.append(
+                (
+                    50,
+                    "Restriction '\(name)' changes nothing: the travel mode is "
+                        + "'\(mode.ownRestriction)'."
+                ))
+        }
         try readOutput()
         try readBarriers()
         try readLocating()
@@ -202,8 +212,13 @@ struct SolveParameters {
         if json["useHierarchy"] == .bool(true) {
             messages.append((0, "'useHierarchy' of the travel mode changes nothing."))
         }
-        if let tolerance = json["simplificationTolerance"]?.number, tolerance > 0 {
+        switch json["simplificationTolerance"] {
+        case nil, .null?: break
+        case .number(let tolerance)? where tolerance >= 0:
             try generalise(tolerance, text("simplificationToleranceUnits"))
+        default:
+            throw Failure(
+                .invalidParameter, "'simplificationTolerance': expected a number, 0 or more")
         }
     }
 
@@ -225,12 +240,15 @@ struct SolveParameters {
         let own = Set(
             NetworkTravelMode.all(of: network).map { $0.ownRestriction.lowercased() })
         var avoiding: [AvoidedRoads] = []
+        restrictions = []
         for name in names where !name.isEmpty && name.lowercased() != "none" {
             if let roads = NetworkTravelMode.avoidances.first(where: {
                 $0.name.isEqualIgnoringCase(name)
             })?.roads {
                 avoiding.append(roads)
-            } else if !own.contains(name.lowercased()) {
+            } else if own.contains(name.lowercased()) {
+                restrictions.append(name)
+            } else {
                 throw Failure(
                     .invalidParameter,
                     "restriction '\(name.prefix(60))' is not one of the network: expected "
@@ -315,6 +333,15 @@ struct SolveParameters {
         decimals = try parameters.integer(Known.geometryPrecision)
     }
 
+    /// `outputLines`, also as true and false, which arcgis-rest-js declares; nil when absent.
+    func lines() throws(Failure) -> NetworkLines? {
+        switch parameters[Known.outputLines]?.lowercased() {
+        case "true": .trueShape
+        case "false": NetworkLines.none
+        default: try parameters.word(Known.outputLines, NetworkLines.self)
+        }
+    }
+
     /// Reads `startTime` or `timeOfDay`.
     mutating func readStart(
         _ parameter: Parameter<String?>, isUTC: Parameter<Bool>
@@ -365,6 +392,7 @@ struct SolveParameters {
         ] {
             let features = try NetworkFeatures.read(parameter, list, atMost: 1_000, parameters)
             barriers[list] = features
+            try noteExtent(of: features)
             for feature in features {
                 guard let shape = feature.shape else { continue }
                 do throws(Failure) {
@@ -378,6 +406,22 @@ struct SolveParameters {
             }
         }
         if !all.isEmpty { terms.barriers = all }
+    }
+
+    /// Names what barriers state and what changes nothing: each is that of whole edges, in both
+    /// directions.
+    private mutating func noteExtent(of barriers: [NetworkFeature]) throws(Failure) {
+        for barrier in barriers {
+            var unused: [String] = []
+            if try barrier.number("CurbApproach") ?? 0 != 0 { unused.append("CurbApproach") }
+            switch barrier.attributes["fulledge"] {
+            case .bool(false)?, .number(0)?: unused.append("FullEdge")
+            default: break
+            }
+            for name in unused {
+                messages.append((50, "'\(name)' of barrier \"\(barrier.name)\" changes nothing."))
+            }
+        }
     }
 
     private func effect(

@@ -226,6 +226,7 @@ struct GatewayService: Sendable {
     // MARK: The site
 
     func nothing(_ call: Call) async throws(Failure) -> GatewayResponse {
+        if let failure = OSRMCode.failure(of: call.request.path) { return .osrmFailure(failure) }
         let failure = Failure(
             .notFound, "there is nothing here; services are at /arcgis/rest/services")
         return GatewayResponse(status: 404, body: ErrorBody.json(failure))
