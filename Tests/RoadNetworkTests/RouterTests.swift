@@ -193,6 +193,16 @@ struct RouterTests {
         terms.barriers = [RouteBarrier(shape: .point(place.location))]
         let router = try Router(made.network, terms, at: made.moment)
         let route = try router.route(RouteRequest(terms, stops: [place, other]))
+        let found = try #require(route.routes.first)
+        var request = RouteRequest(terms, stops: [place, other])
+        request.explain = true
+        let shaping = try #require(try router.route(request).shapedBy?.first)
+        let open = try #require(
+            try made.router("Driving Time").route(
+                RouteRequest(made.terms("Driving Time"), stops: [place, other])
+            ).routes.first)
+        #expect(abs(try #require(shaping.costWithout) - open.duration) < 0.03)
+        #expect(abs(found.duration - open.duration) > 0.03)
         let moved = try #require(route.stops.first)
         #expect(moved.status == .moved && moved.distance ?? 0 > 1)
         #expect(

@@ -8,20 +8,19 @@ internal import RouteSearch
 extension Router {
     /// Most changes whose cost is computed for one route.
     private static let shapingLimit = 50
+    /// Most changes that hold, and barriers, that are all looked at.
+    private static let wholeLimit = 20
 
     /// The changes of roads and barriers without which the best route would cost something else,
     /// each lifted alone.
     ///
-    /// Looked for among those on the route, and on the route that would be best without any.
+    /// Of more than ``wholeLimit`` they are looked for among those on the route, and on the route
+    /// that would be best without any.
     func shaping(_ visits: [Visit], best: [RouteWay]) throws(Failure) -> [RouteShaping] {
         let cost = best.reduce(0) { $0 + UInt64($1.cost) }
         var edges = Set(best.flatMap(\.parts).map { Int(network.arcEdges[Int($0.arc)]) })
-        let free = try network.metrics.metric(
-            costs, timed, isPresent: false, of: network)
-        if case .success(let ways) = try search(visits, alternatives: 0, free, timed) {
-            for part in ways.first?.flatMap(\.parts) ?? [] {
-                edges.insert(Int(network.arcEdges[Int(part.arc)]))
-            }
+        for part in try ways(visits, timed)?.first?.flatMap(\.parts) ?? [] {
+            edges.insert(Int(network.arcEdges[Int(part.arc)]))
         }
         var found: [RouteShaping] = []
         let name = network.roads.modes[costs.mode].name
@@ -31,9 +30,10 @@ extension Router {
                 at: time, mode: name, roads, longitude: network.middleLongitude
             ).holds
         }
+        let looksAtAll = holding.count + barriers.count <= Self.wholeLimit
         for (standing, roads) in holding where found.count < Self.shapingLimit {
             let change = standing.change
-            guard roads.edges.contains(where: edges.contains) else { continue }
+            guard looksAtAll || roads.edges.contains(where: edges.contains) else { continue }
             var lifted = timed
             for (other, roads) in holding where other.number != standing.number {
                 lifted.add(other.change.effect, on: roads)
@@ -49,7 +49,7 @@ extension Router {
             found.append(shaping)
         }
         for (place, barrier) in barriers.enumerated() where found.count < Self.shapingLimit {
-            guard barrier.edges.contains(where: edges.contains) else { continue }
+            guard looksAtAll || barrier.edges.contains(where: edges.contains) else { continue }
             var lifted = standing
             for (other, effect) in barriers.enumerated() where other != place {
                 lifted.add(effect.barrier.effect, on: effect.edges)
@@ -70,11 +70,19 @@ extension Router {
     }
 
     /// The cost of the best route under other conditions, nil within for none.
-    ///
-    /// The stops are placed anew: a road that is closed now may be nearer to them.
     private func cost(
         _ visits: [Visit], _ conditions: RoadConditions
     ) throws(Failure) -> UInt64?? {
+        guard let ways = try ways(visits, conditions) else { return .some(nil) }
+        return .some(ways.first.map { $0.reduce(0) { $0 + UInt64($1.cost) } })
+    }
+
+    /// The ways between the visits under other conditions; nil where one is not near any road.
+    ///
+    /// The stops are placed anew: a road that is closed now may be nearer to them.
+    private func ways(
+        _ visits: [Visit], _ conditions: RoadConditions
+    ) throws(Failure) -> [[RouteWay]]? {
         var other = self
         other.conditions = conditions
         other.metric = try network.metrics.metric(
@@ -82,7 +90,7 @@ extension Router {
         var placed: [Visit] = []
         for var visit in visits {
             guard let snaps = try network.candidates(visit.place, costs, conditions) else {
-                return .some(nil)
+                return nil
             }
             visit.snaps = snaps
             placed.append(visit)
@@ -91,7 +99,6 @@ extension Router {
         var answer = RouteAnswer(
             context: context,
             stops: [LocatedPlace](repeating: LocatedPlace(status: .notLocated), count: count))
-        let ways = try other.ways(over: &placed, alternatives: 0, &answer)
-        return .some(ways.first.map { $0.reduce(0) { $0 + UInt64($1.cost) } })
+        return try other.ways(over: &placed, alternatives: 0, &answer)
     }
 }
