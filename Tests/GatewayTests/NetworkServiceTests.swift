@@ -490,6 +490,21 @@ import Testing
         #expect(try features(bare, "routes").first?["geometry"] == nil)
     }
 
+    @Test func `an answer says on request what shaped its routes`() async throws {
+        let body = try await ask("/Route/solve", ["stops": "1,2;3,4", "explain": "true"])
+        #expect(try last.explain == true)
+        let shaped = try #require(body["shapedBy"] as? [[String: Any]])
+        #expect(shaped.map { $0["routeId"] as? Int } == [1, 1])
+        #expect(shaped.map { $0["change"] as? Int } == [57, nil])
+        #expect(shaped.map { $0["reason"] as? String } == ["works", nil])
+        #expect(shaped.map { $0["barrier"] as? String } == [nil, "flood"])
+        #expect(shaped.map { $0["effect"] as? String } == ["closed", "factor"])
+        #expect(shaped.map { $0["Total_TravelTime"] as? Double } == [1.5, nil])
+        #expect(shaped[1]["Total_TravelTime"] is NSNull)
+        let plain = try await ask("/Route/solve", ["stops": "1,2;3,4"])
+        #expect(try plain["shapedBy"] == nil && last.explain == nil)
+    }
+
     @Test func `a language that is not known is said`() async throws {
         func said(_ language: String) async throws -> [String] {
             messages(

@@ -89,6 +89,13 @@ struct SimulatedRoads {
         routes.append(request)
         var answer = RouteAnswer(context: try context(request.terms), stops: [])
         answer.stops = request.stops.enumerated().map { located($1, $0) }
+        if request.explain == true {
+            var change = RouteShaping(effect: .closed)
+            (change.change, change.reason, change.costWithout) = (57, "works", 90)
+            var barrier = RouteShaping(effect: .factor(2))
+            (barrier.barrier, barrier.reason) = (0, "flood")
+            answer.shapedBy = [change, barrier]
+        }
         let areLocated = answer.stops.allSatisfy { $0.status == .ok }
         let count = answer.stops.count { $0.status == .ok }
         guard count >= 2, areLocated || request.skipsUnlocated == true else { return answer }

@@ -223,6 +223,7 @@ struct MatrixSubject: Sendable {
             ("startTime", "now", "0"), ("startTimeIsUTC", "true", "false"),
             ("timeOfDay", "now", "0"),
             ("timeOfDayIsUTC", "true", "false"), ("timeOfDayUsage", "", ""),
+            ("explain", "true", "false"),
         ] + Known.ignoredBySolve.map { ($0, "true", "false") }
 
     private func solve(

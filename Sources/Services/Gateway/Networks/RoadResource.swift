@@ -91,7 +91,7 @@ struct RoadResource {
         }
     }
 
-    private static func write(
+    static func write(
         _ layer: FollowedLayer, isNamed: Bool, _ json: inout JSONWriter
     ) {
         json.member("follows") { json in
@@ -105,7 +105,7 @@ struct RoadResource {
         }
     }
 
-    private static func write(_ effect: RoadChange.Effect, _ json: inout JSONWriter) {
+    static func write(_ effect: RoadChange.Effect, _ json: inout JSONWriter) {
         switch effect {
         case .closed: json.member("effect", "closed")
         case .speed(let speed):

@@ -5,6 +5,7 @@ internal import CairnModel
 internal import EsriForms
 internal import Geometry
 internal import Platform
+internal import Site
 
 /// `solve`: a route over stops, or one for each route name.
 struct RouteSolve {
@@ -25,6 +26,9 @@ struct RouteSolve {
     private let lines: NetworkLines
     private let order: RouteRequest.StopOrder?
     private let skipsUnlocated: Bool
+    /// Whether the answer says what shaped the routes.
+    private let explains: Bool
+    private let caller: Caller
     /// Whether an answer without a route is no failure.
     var isEmptyAllowed: Bool
 
@@ -45,6 +49,8 @@ struct RouteSolve {
         skipsUnlocated = try parameters.flag(
             Known.ignoreInvalidLocations.name, default: true)
         isEmptyAllowed = try parameters.flag(Known.returnEmptyResults)
+        explains = try parameters.flag(Known.explain)
+        caller = call.caller
         order =
             try parameters.flag(Known.findBestSequence)
             ? RouteRequest.StopOrder(
@@ -102,6 +108,7 @@ struct RouteSolve {
         var request = RouteRequest(solve.terms, stops: group.places.map(\.place))
         request.order = order
         if skipsUnlocated { request.skipsUnlocated = true }
+        if explains { request.explain = true }
         if let directions {
             request.directions = RouteRequest.Directions(language: directions.language)
         }
@@ -168,8 +175,42 @@ struct RouteSolve {
         }
         try solve.writeBarriers(output, to: &json)
         if let directions { try directions.write(routes, to: &json) }
+        if explains { writeShaping(&json) }
         json.closeObject()
         return json.bytes
+    }
+
+    /// Writes the changes of roads and the barriers without which a route would cost something
+    /// else, with its cost then; null for no route.
+    private func writeShaping(_ json: inout JSONWriter) {
+        let cost = solve.mode.impedance
+        let found = groups.compactMap(\.answer).filter { !$0.routes.isEmpty }
+        let all = found.enumerated().flatMap { place, answer in
+            (answer.shapedBy ?? []).map { (route: place + 1, shaping: $0) }
+        }
+        json.member("shapedBy", array: all) { json, element in
+            let shaping = element.shaping
+            json.object { json in
+                json.member("routeId", element.route)
+                if let change = shaping.change {
+                    json.member("change", Int(change))
+                    if let reason = shaping.reason { json.member("reason", reason) }
+                } else if let name = shaping.reason {
+                    json.member("barrier", name)
+                }
+                RoadResource.write(shaping.effect, &json)
+                if let followed = shaping.followed {
+                    let isNamed = caller.may(.query, on: .map(followed.map.rawValue))
+                    RoadResource.write(followed, isNamed: isNamed, &json)
+                }
+                json.key("Total_" + cost.name)
+                if let without = shaping.costWithout {
+                    json.number(without / cost.unit)
+                } else {
+                    json.null()
+                }
+            }
+        }
     }
 
     /// The route, and its places of the request in the order of travel.

@@ -25,7 +25,7 @@ extension Route {
     private static let route: [any DescribedParameter] = [
         Known.stops.required, Known.startTime, Known.startTimeIsUTC, Known.useTimeWindows,
         Known.timeWindowsAreUTC, Known.findBestSequence, Known.preserveFirstStop,
-        Known.preserveLastStop, Known.returnRoutes, Known.returnStops,
+        Known.preserveLastStop, Known.returnRoutes, Known.returnStops, Known.explain,
     ]
     private static let timeOfDay: [any DescribedParameter] = [
         Known.timeOfDay, Known.timeOfDayIsUTC,
