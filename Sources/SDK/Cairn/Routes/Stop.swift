@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
+public import Foundation
 internal import Platform
 
 /// A place of a route.
