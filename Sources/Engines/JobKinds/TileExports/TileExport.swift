@@ -276,13 +276,18 @@ extension TileExport {
 }
 
 /// The tiles of all gathered blobs in ascending order.
+///
+/// A place takes 24 bytes; of the blobs themselves at most ``residentBytes`` and one tile are in
+/// memory at a time.
 private struct GatheredTiles {
     private struct Place {
-        var tile: TileAddress
-        var file: Int32
+        var key: UInt64
         var offset: Int
+        var file: Int32
         var count: Int32
     }
+
+    private static let residentBytes = 64 << 20
 
     private let files: [MappedFile]
     private var places: [Place] = []
@@ -299,22 +304,33 @@ private struct GatheredTiles {
             for place in try TileBlob.places(in: file) {
                 places.append(
                     Place(
-                        tile: place.tile, file: Int32(files.count), offset: place.bytes.lowerBound,
-                        count: Int32(place.bytes.count)))
+                        key: place.tile.sortKey, offset: place.bytes.lowerBound,
+                        file: Int32(files.count), count: Int32(place.bytes.count)))
             }
+            file.evict()
             files.append(file)
             context.report(0)
         }
         self.files = files
-        places.sort { $0.tile < $1.tile }
+        places.sort { $0.key < $1.key }
     }
 
     var count: Int { places.count }
 
-    func forEach(_ body: (TileAddress, [UInt8], Int) throws -> Void) rethrows {
+    func forEach(_ body: (TileAddress, [UInt8], Int) throws -> Void) throws {
+        var byteCount = 0
         for (number, place) in places.enumerated() {
+            guard let tile = TileAddress(sortKey: place.key) else {
+                throw Failure(.corrupt, "a tile's address has no known form")
+            }
             let file = files[Int(place.file)]
-            try body(place.tile, file.copy(place.offset..<place.offset + Int(place.count)), number)
+            try body(tile, file.copy(place.offset..<place.offset + Int(place.count)), number)
+            // Whole pages are resident, also where they have one small tile.
+            byteCount += Int(place.count) + 4_096
+            if byteCount > Self.residentBytes {
+                for file in files { file.evict() }
+                byteCount = 0
+            }
         }
     }
 }

@@ -2,7 +2,7 @@
 // Part of Cairn.
 
 internal import Codecs
-internal import Geometry
+package import Geometry
 internal import Platform
 
 /// The identity of a set of tiles: SHA-256 over their encoding, addresses and bytes, in ascending
@@ -46,10 +46,10 @@ struct TileDigest {
 
 extension TileAddress {
     /// A number in the order of addresses: level, row, column.
-    var sortKey: UInt64 { UInt64(level) << 48 | UInt64(row) << 24 | UInt64(column) }
+    package var sortKey: UInt64 { UInt64(level) << 48 | UInt64(row) << 24 | UInt64(column) }
 
     /// The tile of a ``sortKey``; nil outside the scheme.
-    init?(sortKey: UInt64) {
+    package init?(sortKey: UInt64) {
         self.init(
             level: Int(sortKey >> 48), row: Int(sortKey >> 24 & 0xff_ffff),
             column: Int(sortKey & 0xff_ffff))

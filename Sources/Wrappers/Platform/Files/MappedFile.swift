@@ -16,6 +16,8 @@ public final class MappedFile: Sendable {
     public let byteCount: Int
     /// The path it was opened with.
     public let path: String
+    /// Whether the kernel can read the bytes again.
+    private let isFile: Bool
 
     /// Maps a regular file; an empty one gives zero bytes.
     public init(path: String) throws(MappingError) {
@@ -41,6 +43,7 @@ public final class MappedFile: Sendable {
         unsafe base = mapped
         byteCount = count
         self.path = path
+        isFile = true
     }
 
     /// Bytes in memory without a file, read-only from now on; `path` is their name in messages.
@@ -60,6 +63,7 @@ public final class MappedFile: Sendable {
         unsafe base = mapped
         byteCount = bytes.count
         self.path = path
+        isFile = false
     }
 
     /// Lends the bytes for the length of the call.
@@ -114,6 +118,15 @@ public final class MappedFile: Sendable {
             case .willNeed: MADV_WILLNEED
             }
         unsafe _ = madvise(UnsafeMutableRawPointer(mutating: address), byteCount, advice)
+    }
+
+    /// Takes the bytes out of this process's resident memory.
+    ///
+    /// What is read again comes from the kernel's cache or the disk. Without effect on a copy of
+    /// bytes.
+    public func evict() {
+        guard isFile, let address = unsafe base else { return }
+        unsafe _ = madvise(UnsafeMutableRawPointer(mutating: address), byteCount, MADV_DONTNEED)
     }
 
     deinit {
