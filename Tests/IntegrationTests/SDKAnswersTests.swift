@@ -57,7 +57,10 @@ extension SDKProcessTests {
             let results = try await view.identifyLayers(
                 screenPoint: pixel, tolerance: tolerance, maximumResultsPerLayer: nil)
             var mine = try features(results)
-            let theirs = try await restFeatures(running, question)
+            let (theirs, order) = try await restFeatures(running, question)
+            // Top to bottom, as the service answers.
+            let layers = results.flatMap(\.sublayerResults).map(\.layerContent)
+            try #require(layers.map { ($0 as? ArcGISSublayer)?.id } == order, "seed \(seed)")
             let engines = try atlas.features(question)
             try #require(mine == theirs, "seed \(seed), question \(number): \(question)")
             try #require(mine == engines, "seed \(seed), question \(number): \(question)")
@@ -88,7 +91,7 @@ extension SDKProcessTests {
 
     private func restFeatures(
         _ running: SDKSite, _ question: SiteAtlas.Question
-    ) async throws -> [Int: [FoundFeature]] {
+    ) async throws -> ([Int: [FoundFeature]], order: [Int]) {
         let definitions = question.definitions.map { "\"\($0.key)\":\"\($0.value)\"" }
         let answer = try await running.answer(
             "Grid/MapServer/identify",
@@ -102,14 +105,17 @@ extension SDKProcessTests {
                 "returnFieldName": "true", "returnUnformattedValues": "true",
             ])
         var found: [Int: [FoundFeature]] = [:]
+        var order: [Int] = []
         for result in try #require(answer["results"] as? [[String: Any]], "\(answer)") {
             let attributes = try #require(result["attributes"] as? [String: Any])
-            found[try #require(result["layerId"] as? Int), default: []].append(
+            let layer = try #require(result["layerId"] as? Int)
+            if found[layer] == nil { order.append(layer) }
+            found[layer, default: []].append(
                 FoundFeature(
                     id: try #require(attributes["OBJECTID"] as? Int64),
                     attributes: PlainValue.attributes(attributes)))
         }
-        return found
+        return (found, order)
     }
 
     // MARK: Queries
