@@ -219,6 +219,10 @@ import Testing
         ).parameters
         #expect(asked["defaultBreaks"] == "1.0,3.0")
         #expect(asked["mergeSimilarPolygonRanges"] == "true")
+        parameters.setFacilities([ServiceAreaFacility(point: Point(latitude: 47, longitude: 8))])
+        _ = try await task.solveServiceArea(using: parameters)
+        let alone = server.requests("/Roads/NAServer/ServiceArea/solveServiceArea").last
+        #expect(alone?.parameters["mergeSimilarPolygonRanges"] == "false")
         #expect(asked["outputPolygons"] == "esriNAOutputPolygonDetailed")
     }
 

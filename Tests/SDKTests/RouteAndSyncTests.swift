@@ -17,7 +17,7 @@ import Testing
             "/Roads/NAServer/Route",
             json: #"""
                 {"layerName":"Route","directionsLanguage":"en","findBestSequence":false,
-                "preserveFirstStop":true,"defaultTravelMode":"1","supportedTravelModes":[
+                "accumulateAttributeNames":["TravelTime","Kilometers"],"preserveFirstStop":true,"defaultTravelMode":"1","supportedTravelModes":[
                 {"id":"2","name":"Walking","impedanceAttributeName":"WalkTime"},
                 {"id":"1","name":"Driving","impedanceAttributeName":"TravelTime"}]}
                 """#)
@@ -48,6 +48,25 @@ import Testing
         #expect(task.travelModes.map(\.name) == ["Walking", "Driving"])
         let empty = RouteParameters()
         #expect(empty.travelMode == nil && !empty.returnsDirections)
+    }
+
+    @Test func `another travel mode goes without the sums of the service's own`() async throws {
+        let task = task
+        let parameters = try await task.makeDefaultParameters()
+        #expect(parameters.accumulateAttributeNames == ["TravelTime", "Kilometers"])
+        parameters.travelMode = task.travelModes.first { $0.name == "Walking" }
+        parameters.setStops([
+            Stop(point: Point(latitude: 47, longitude: 8)),
+            Stop(point: Point(latitude: 47.1, longitude: 8.1)),
+        ])
+        func asked() async throws -> String? {
+            _ = try await task.solveRoute(using: parameters)
+            return server.requests("/Roads/NAServer/Route/solve").last?
+                .parameters["accumulateAttributeNames"]
+        }
+        #expect(try await asked() == nil)
+        parameters.accumulateAttributeNames = ["WalkTime"]
+        #expect(try await asked() == "WalkTime")
     }
 
     @Test func `a route has its line, steps, length and time`() async throws {

@@ -21,6 +21,8 @@ public final class RouteParameters: BarrierParameters {
         var directionsStyle: DirectionsStyle?
         var routeShapeType = RouteShapeType.trueShape
         var accumulateAttributeNames: [String] = []
+        /// The service's own, which belong to its usual travel mode: they are not sent.
+        var defaultAccumulateNames: [String] = []
         var barriers = Barriers()
     }
 

@@ -24,6 +24,7 @@ public final class RouteTask: NetworkTask, @unchecked Sendable {
             json.text("outputLineType").flatMap(RouteShapeType.init(rawValue:)) ?? .trueShape
         values.accumulateAttributeNames =
             (json["accumulateAttributeNames"]?.elements ?? []).compactMap(\.text)
+        values.defaultAccumulateNames = values.accumulateAttributeNames
         return RouteParameters(values)
     }
 
@@ -66,7 +67,8 @@ public final class RouteTask: NetworkTask, @unchecked Sendable {
                 "directionsLengthUnits": values.directionsDistanceUnits?.length.parameter
                     ?? "esriNAUMeters",
                 "accumulateAttributeNames":
-                    values.accumulateAttributeNames.joined(separator: ",").orNil,
+                    values.accumulateAttributeNames == values.defaultAccumulateNames
+                    ? nil : values.accumulateAttributeNames.joined(separator: ",").orNil,
             ])
         values.barriers.add(to: &question)
         question.credential = credential

@@ -283,7 +283,9 @@ public final class ServiceAreaTask: NetworkTask, @unchecked Sendable {
                         ? "esriNAOutputPolygonDetailed" : "esriNAOutputPolygonSimplified"
                     : "esriNAOutputPolygonNone",
                 "overlapPolygons": parameters.overlap?.overlaps,
-                "mergeSimilarPolygonRanges": parameters.overlap?.merges,
+                // One facility has nothing to merge with, and some services refuse to merge.
+                "mergeSimilarPolygonRanges": facilities.count > 1
+                    ? parameters.overlap?.merges : parameters.overlap.map { _ in "false" },
                 "outputLines": parameters.returnsPolylines
                     ? "esriNAOutputLineTrueShape" : "esriNAOutputLineNone",
                 "timeOfDay": parameters.startDate.map { String($0.millisecondsSince1970) },
