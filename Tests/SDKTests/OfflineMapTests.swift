@@ -213,6 +213,26 @@ import Testing
         #expect(result.offlineMap.operationalLayers.isEmpty)
     }
 
+    @Test func `the layers of a group are taken with their group`() async throws {
+        let map = online()
+        let places = try #require(map.operationalLayers.first)
+        map.removeAllOperationalLayers()
+        let inner = GroupLayer(childLayers: [places])
+        inner.name = "Inner"
+        let outer = GroupLayer(childLayers: [inner, WebTiledLayer(urlTemplate: "https://x/{col}")])
+        outer.name = "Outer"
+        outer.visibilityMode = .exclusive
+        map.addOperationalLayer(outer)
+        let result = try await taken(map)
+        #expect(result.layerErrors.count == 1)
+        let group = try #require(result.offlineMap.operationalLayers.first as? GroupLayer)
+        #expect(group.name == "Outer" && group.visibilityMode == .exclusive)
+        let child = try #require(group.layers.first as? GroupLayer)
+        let layer = try #require(child.layers.first as? FeatureLayer)
+        #expect(child.name == "Inner" && layer.name == "Places" && group.layers.count == 1)
+        #expect(layer.featureTable is GeodatabaseFeatureTable)
+    }
+
     @Test func `a map without updates registers no geodatabase`() async throws {
         let result = try await taken(online()) { $0.updateMode = .noUpdates }
         #expect(!result.hasErrors)

@@ -192,3 +192,11 @@ public final class GroupLayer: Layer, @unchecked Sendable {
         }
     }
 }
+
+extension Layer {
+    /// Itself, or of a group the layers in it; without those of some ids, and what is in them.
+    func leaves(leavingOut ids: Set<String> = []) -> [Layer] {
+        guard !ids.contains(id) else { return [] }
+        return (self as? GroupLayer)?.layers.flatMap { $0.leaves(leavingOut: ids) } ?? [self]
+    }
+}

@@ -48,7 +48,8 @@ public final class GenerateOfflineMapJob: Job, JobProtocol, @unchecked Sendable 
     }
 
     private func layer(_ part: JSON) -> Layer {
-        if let known = onlineMap.current?.allLayers.first(where: { $0.id == part.text("id") }) {
+        let all = onlineMap.current?.allLayers.flatMap { $0.leaves() } ?? []
+        if let known = all.first(where: { $0.id == part.text("id") }) {
             return known
         }
         let layer = Layer()

@@ -24,7 +24,12 @@ enum OfflineDocument {
         func layers(_ list: JSON?) -> JSON {
             .array(
                 (list?.elements ?? []).compactMap { layer in
-                    layer.text("id").flatMap { taken[$0] }.map { changed(layer, $0) }
+                    if layer.text("layerType") == "GroupLayer" {
+                        let kept = layers(layer["layers"])
+                        let members = layer.members.filter { $0.name != "layers" }
+                        return kept.elements.isEmpty ? nil : .object(members + [("layers", kept)])
+                    }
+                    return layer.text("id").flatMap { taken[$0] }.map { changed(layer, $0) }
                 })
         }
         let map = details["map"] ?? .object([])

@@ -29,8 +29,12 @@ public final class OfflineMapTask: LoadableBase, @unchecked Sendable {
         return parameters
     }
 
-    private func layers(_ values: GenerateOfflineMapParameters.Values) -> [Layer] {
-        values.includesBasemap ? onlineMap.allLayers : onlineMap.operationalLayers
+    /// The layers that have data: of a group those in it.
+    private func layers(
+        _ values: GenerateOfflineMapParameters.Values, leavingOut ids: Set<String> = []
+    ) -> [Layer] {
+        (values.includesBasemap ? onlineMap.allLayers : onlineMap.operationalLayers)
+            .flatMap { $0.leaves(leavingOut: ids) }
     }
 
     /// Which layers and tables can be taken: asks each service.
@@ -103,7 +107,7 @@ public final class OfflineMapTask: LoadableBase, @unchecked Sendable {
             return .object(part.members + [("form", form)])
         }
         let parts =
-            layers(values).filter { !leftOut.contains($0.id) }
+            layers(values, leavingOut: leftOut)
             .map { entry(OfflineParts.part(of: $0), OfflineMapParametersKey(layer: $0)) }
             + onlineMap.tables.map {
                 entry(OfflineParts.part(of: $0), OfflineMapParametersKey(featureTable: $0))
