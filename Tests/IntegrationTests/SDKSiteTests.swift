@@ -76,6 +76,68 @@ import Testing
         #expect(counts == ["points": 3, "squares": 2])
     }
 
+    private final class SignIn: ArcGISAuthenticationChallengeHandler {
+        private let password: String
+        private let asked = Mutex(0)
+        var count: Int { asked.withLock { $0 } }
+        init(_ password: String) { self.password = password }
+
+        func handleArcGISAuthenticationChallenge(
+            _ challenge: ArcGISAuthenticationChallenge
+        ) async throws -> ArcGISAuthenticationChallenge.Disposition {
+            asked.withLock { $0 += 1 }
+            return .continueWithCredential(
+                try await TokenCredential.credential(
+                    for: challenge, username: "anna", password: password))
+        }
+    }
+
+    @Test func `a user signs in when the site asks, and gets what is permitted`() async throws {
+        let site = try await SmallSite.imported()
+        defer { site.remove() }
+        let added = try await site.run(
+            "user add anna --allow query:Small", input: "a good password\n")
+        try #require(added.status == 0, "\(added.errors)")
+        let port = try Loopback.freePort()
+        try #require(try await site.run("up --detach --port \(port)").status == 0)
+        let root = try #require(URL(string: "http://127.0.0.1:\(port)/arcgis"))
+        let manager = CairnEnvironment.authenticationManager
+        defer {
+            manager.arcGISAuthenticationChallengeHandler = nil
+            manager.arcGISCredentialStore.removeAll()
+        }
+        func tables() -> [ServiceFeatureTable] {
+            (0..<12).map { _ in
+                ServiceFeatureTable(
+                    url: root.appending(path: "rest/services/Small/FeatureServer/0"))
+            }
+        }
+        let wrong = SignIn("a wrong password")
+        manager.arcGISAuthenticationChallengeHandler = wrong
+        let refused = tables()
+        await refused.load()
+        for table in refused {
+            #expect((table.loadError as? AuthenticationError)?.kind == .invalidCredentials)
+        }
+        #expect(wrong.count == 1)
+
+        let right = SignIn("a good password")
+        manager.arcGISAuthenticationChallengeHandler = right
+        let loaded = tables()
+        await loaded.load()
+        for table in loaded { #expect(table.loadStatus == .loaded, "\(table.loadError as Any)") }
+        #expect(right.count == 1)
+        #expect(try await loaded[0].queryFeatureCount(using: QueryParameters()) > 0)
+        let portal = Portal(url: root, connection: .authenticated)
+        try await portal.load()
+        #expect(portal.user?.username == "anna")
+        // What is not permitted is refused, not asked for without end.
+        let jobs = GeoprocessingTask(
+            url: root.appending(path: "rest/services/Jobs/GPServer/ExportFeatures"))
+        await #expect(throws: (any Error).self) { try await jobs.load() }
+        #expect(right.count <= 2)
+    }
+
     @Test func `a map as of a past event answers as it was then`() async throws {
         guard Programs.areBuilt() else { return }
         let (site, origin) = try await running()

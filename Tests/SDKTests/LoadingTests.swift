@@ -104,6 +104,15 @@ import Testing
         #expect((bad.loadError as? ServiceError)?.code == 404)
     }
 
+    @Test func `for a reader that is slow 1,024 values wait, then the oldest go`() async {
+        let status = Streamed(wrappedValue: 0)
+        var values = status.projectedValue.makeAsyncIterator()
+        for number in 1...2_000 { status.wrappedValue = number }
+        var read: [Int?] = []
+        for _ in 0..<1_024 { read.append(await values.next()) }
+        #expect(read == Array(977...2_000))
+    }
+
     @Test func `what was set before loading is kept`() async throws {
         server.on("/City/MapServer", json: Sample.mapService)
         let layer = layer

@@ -95,6 +95,47 @@ import Testing
         #expect(map.basemap?.baseLayers.isEmpty == true)
     }
 
+    @Test func `tiles of another reference show nothing, other layers are projected`()
+        async throws
+    {
+        server.on(
+            "/Degrees/MapServer",
+            json: Sample.tiledService.replacingOccurrences(of: "102100", with: "4326"))
+        server.on("/City/FeatureServer/0", json: Sample.layer(0, "Places", "esriGeometryPoint"))
+        server.on(
+            "/City/FeatureServer/0/query",
+            json: #"""
+                {"spatialReference":{"wkid":102100},"fields":[{"name":"OBJECTID",
+                "type":"esriFieldTypeOID"}],"features":[{"attributes":{"OBJECTID":1},
+                "geometry":{"x":0,"y":0}}]}
+                """#)
+        server.on("/City/MapServer/identify", json: #"{"results":[]}"#)
+        let tiles = ArcGISTiledLayer(url: server.url.appending(path: "Degrees/MapServer"))
+        let table = ServiceFeatureTable(url: server.url.appending(path: "City/FeatureServer/0"))
+        let map = Map(basemapStyle: .arcGISTopographic)
+        let image = image()
+        map.addOperationalLayers([tiles, image, FeatureLayer(featureTable: table)])
+        map.initialViewpoint = Viewpoint(latitude: 0, longitude: 0, scale: 5_000)
+        let view = MapViewProxy(map: map, size: CGSize(width: 100, height: 100))
+        let mark = Graphic(
+            geometry: Point(latitude: 0, longitude: 0),
+            symbol: SimpleMarkerSymbol(style: .square, color: .red, size: 20))
+        view.graphicsOverlays = [GraphicsOverlay(graphics: [mark])]
+        let raster = try await view.exportRaster()
+        #expect(raster.pixel(50, 50) == .red)
+        guard case .incompatible(let why) = view.layerViewState(of: tiles) else {
+            Issue.record("the tiles are \(view.layerViewState(of: tiles))")
+            return
+        }
+        #expect("\(why)".contains("4326"), "\(why)")
+        #expect(server.requests.allSatisfy { !$0.path.contains("/tile/") })
+        _ = try await view.identifyLayers(screenPoint: CGPoint(x: 50, y: 50), tolerance: 2)
+        #expect(server.requests("/City/MapServer/identify").last?.parameters["sr"] == "102100")
+        // The place of the service's picture is in the map's reference.
+        #expect(
+            server.requests("/City/MapServer/export").last?.parameters["imageSR"] == "102100")
+    }
+
     @Test func `a map goes through its document without loss`() async throws {
         let map = Map(basemapStyle: .arcGISTopographic)
         map.initialViewpoint = Viewpoint(latitude: 47.37, longitude: 8.54, scale: 5_000)

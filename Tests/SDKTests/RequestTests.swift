@@ -125,6 +125,21 @@ import Testing
         #expect(try await table.queryFeatures(using: few).features().count == 3)
     }
 
+    @Test func `eight requests at once go to a server, the others wait`() async throws {
+        let gate = StubGate()
+        server.on("/City/FeatureServer/*", StubAnswer.json(Sample.layer(0, "a")).held(by: gate))
+        let tables = (0..<20).map {
+            ServiceFeatureTable(url: server.url.appending(path: "City/FeatureServer/\($0)"))
+        }
+        let loading = Task { await tables.load() }
+        while gate.arrivedCount < 8 { await Task.yield() }
+        for _ in 0..<1_000 { await Task.yield() }
+        #expect(gate.arrivedCount == 8)
+        gate.open()
+        await loading.value
+        #expect(tables.allSatisfy { $0.loadStatus == .loaded })
+    }
+
     // MARK: Credentials
 
     private final class Handler: ArcGISAuthenticationChallengeHandler {
@@ -165,6 +180,7 @@ import Testing
         #expect(server.requests.first?.parameters["token"] == "secret")
         #expect(other.requests.count == 1)
         #expect(other.requests.allSatisfy { $0.parameters["token"] == nil })
+        #expect(other.requests.allSatisfy { $0.headers["referer"] == nil })
     }
 
     @Test func `redirections in circles end with an error`() async throws {
@@ -201,6 +217,73 @@ import Testing
         #expect(tables.allSatisfy { $0.loadStatus == .loaded })
         #expect(handler.calls.value == 1)
         #expect(server.requests.count <= 40)
+    }
+
+    @Test(arguments: [0, 1, 2])
+    func `a server that refuses whatever comes is one challenge for all that wait`(_ way: Int)
+        async throws
+    {
+        server.on("/City/FeatureServer/*", .error(498, "Invalid token"))
+        let url = server.url
+        let handler = Handler {
+            switch way {
+            case 0:
+                .continueWithCredential(
+                    TokenCredential(
+                        url: url, tokenInfo: TokenInfo(accessToken: "bad", expirationDate: nil)))
+            case 1: .continueWithoutCredential
+            default: .cancel
+            }
+        }
+        let manager = CairnEnvironment.authenticationManager
+        let before = manager.arcGISAuthenticationChallengeHandler
+        manager.arcGISAuthenticationChallengeHandler = handler
+        defer { manager.arcGISAuthenticationChallengeHandler = before }
+        let tables = (0..<40).map {
+            ServiceFeatureTable(url: url.appending(path: "City/FeatureServer/\($0)"))
+        }
+        await tables.load()
+        #expect(handler.calls.value == 1)
+        for table in tables {
+            if way == 1 {
+                #expect((table.loadError as? ServiceError)?.code == 498)
+            } else {
+                let error = table.loadError as? AuthenticationError
+                #expect(error?.kind == (way == 0 ? .refused : .cancelled))
+            }
+        }
+        // What begins afterwards asks again.
+        let later = ServiceFeatureTable(url: url.appending(path: "City/FeatureServer/99"))
+        await #expect(throws: (any Error).self) { try await later.load() }
+        #expect(handler.calls.value == 2)
+    }
+
+    @Test func `what was described to a user is not described again after signing out`()
+        async throws
+    {
+        let description = Sample.layer(0, "a")
+        server.on("/City/FeatureServer/0") { request in
+            request.parameters["token"] == "good"
+                ? .json(description) : .error(499, "token required")
+        }
+        let url = server.url
+        let handler = Handler {
+            .continueWithCredential(
+                TokenCredential(
+                    url: url, tokenInfo: TokenInfo(accessToken: "good", expirationDate: nil)))
+        }
+        let manager = CairnEnvironment.authenticationManager
+        let before = manager.arcGISAuthenticationChallengeHandler
+        manager.arcGISAuthenticationChallengeHandler = handler
+        defer { manager.arcGISAuthenticationChallengeHandler = before }
+        try await table.load()
+        try await table.load()
+        #expect(server.requests.count == 2 && handler.calls.value == 1)
+        let credential = try #require(manager.arcGISCredentialStore.credential(for: url))
+        manager.arcGISCredentialStore.remove(credential)
+        manager.arcGISAuthenticationChallengeHandler = nil
+        let error = await #expect(throws: ServiceError.self) { try await table.load() }
+        #expect(error?.code == 499)
     }
 
     @Test func `a cache of descriptions asks once for what several want`() async throws {

@@ -8,13 +8,26 @@ public final class AuthenticationManager: Sendable {
     private struct State: Sendable {
         var handler: (any ArcGISAuthenticationChallengeHandler)?
         var pending: [String: Task<(any ArcGISCredential)?, any Error>] = [:]
+        /// How often each server's challenges have ended, and how the last one did.
+        var ended: [String: (count: Int, outcome: Outcome)] = [:]
     }
 
-    /// The credentials that requests take by themselves.
-    public let arcGISCredentialStore = ArcGISCredentialStore()
+    private enum Outcome: Sendable {
+        case credential, without
+        case failed(any Error)
+    }
+
+    private let store = Guarded(ArcGISCredentialStore())
     private let state = Guarded(State())
 
     init() {}
+
+    /// The credentials that requests take by themselves: in memory, unless an app sets a store of
+    /// ``ArcGISCredentialStore/makePersistent(fileURL:)``.
+    public var arcGISCredentialStore: ArcGISCredentialStore {
+        get { store.current }
+        set { store.current = newValue }
+    }
 
     /// What is asked where no credential is stored, or a server refuses it; it is kept until
     /// another, or nil, is set.
@@ -26,29 +39,34 @@ public final class AuthenticationManager: Sendable {
     /// One challenge for all requests that wait for a server; nil goes on without a credential.
     ///
     /// A challenge that ended after the server refused the request answers it too: its credential,
-    /// stored before the challenge ceases to be pending, is another than the refused one.
+    /// stored before the challenge ceases to be pending, is another than the refused one. Where it
+    /// is the refused one, or the challenge ended without one, that holds for every request that
+    /// began before: `known` is how many challenges had ended then.
     func challenge(
-        _ url: URL, _ error: ServiceError, refused: (any ArcGISCredential)?
+        _ url: URL, _ error: ServiceError, refused: (any ArcGISCredential)?, known: Int
     ) async throws -> (any ArcGISCredential)? {
         guard let origin = url.origin else { return nil }
-        let task = state.withLock { state -> Task<(any ArcGISCredential)?, any Error>? in
+        let task = try state.withLock { state -> Task<(any ArcGISCredential)?, any Error>? in
             if let pending = state.pending[origin] { return pending }
             if let stored = arcGISCredentialStore.credential(for: url), stored !== refused {
                 return Task { stored }
             }
+            if let ended = state.ended[origin], ended.count > known {
+                switch ended.outcome {
+                case .credential: throw Self.refusal(origin, error)
+                case .without: return nil
+                case .failed(let error): throw error
+                }
+            }
             guard let handler = state.handler else { return nil }
             let task = Task<(any ArcGISCredential)?, any Error> {
-                defer { self.state.withLock { _ = $0.pending.removeValue(forKey: origin) } }
-                let challenge = ArcGISAuthenticationChallenge(
-                    requestURL: url.withoutQuery, error: error)
-                switch try await handler.handleArcGISAuthenticationChallenge(challenge) {
-                case .continueWithCredential(let credential):
-                    self.arcGISCredentialStore.add(credential)
+                do {
+                    let credential = try await self.ask(handler, url, error)
+                    self.end(origin, credential == nil ? .without : .credential)
                     return credential
-                case .continueWithoutCredential: return nil
-                case .cancel:
-                    throw AuthenticationError(
-                        .cancelled, "signing in to \(origin) was cancelled")
+                } catch {
+                    self.end(origin, .failed(error))
+                    throw error
                 }
             }
             state.pending[origin] = task
@@ -56,33 +74,36 @@ public final class AuthenticationManager: Sendable {
         }
         return try await task?.value
     }
-}
 
-/// The credentials of a process, by server.
-public final class ArcGISCredentialStore: Sendable {
-    private let credentials = Guarded<[any ArcGISCredential]>([])
-
-    init() {}
-
-    /// Adds a credential, in the place of one for the same server.
-    public func add(_ credential: any ArcGISCredential) {
-        credentials.withLock { credentials in
-            credentials.removeAll { $0.url.origin == credential.url.origin }
-            credentials.append(credential)
+    private func ask(
+        _ handler: any ArcGISAuthenticationChallengeHandler, _ url: URL, _ error: ServiceError
+    ) async throws -> (any ArcGISCredential)? {
+        let challenge = ArcGISAuthenticationChallenge(requestURL: url.withoutQuery, error: error)
+        switch try await handler.handleArcGISAuthenticationChallenge(challenge) {
+        case .continueWithCredential(let credential):
+            arcGISCredentialStore.add(credential)
+            return credential
+        case .continueWithoutCredential: return nil
+        case .cancel:
+            throw AuthenticationError(
+                .cancelled, "signing in to \(url.origin ?? "") was cancelled")
         }
     }
 
-    /// Removes a credential.
-    public func remove(_ credential: any ArcGISCredential) {
-        credentials.withLock { $0.removeAll { $0 === credential } }
+    private func end(_ origin: String, _ outcome: Outcome) {
+        state.withLock { state in
+            state.pending[origin] = nil
+            state.ended[origin] = ((state.ended[origin]?.count ?? 0) + 1, outcome)
+        }
     }
 
-    /// Removes all.
-    public func removeAll() { credentials.withLock { $0 = [] } }
+    /// How many challenges of a URL's server have ended.
+    func endedCount(_ url: URL) -> Int {
+        state.withLock { state in url.origin.flatMap { state.ended[$0]?.count } ?? 0 }
+    }
 
-    /// The credential for a URL; nil where there is none for its server.
-    public func credential(for url: URL) -> (any ArcGISCredential)? {
-        credentials.withLock { $0.first { $0.url.origin == url.origin } }
+    static func refusal(_ origin: String, _ error: ServiceError) -> AuthenticationError {
+        AuthenticationError(.refused, "\(origin) refuses the credential: \(error.message)")
     }
 }
 

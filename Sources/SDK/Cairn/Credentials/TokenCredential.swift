@@ -120,6 +120,44 @@ public final class TokenCredential: ArcGISCredential, CustomStringConvertible {
     /// The user and the server, without secrets.
     public var description: String { "TokenCredential(\(username), \(url.origin ?? ""))" }
 
+    // MARK: A file of the app's
+
+    /// The credential with its secrets, for a file that the app names.
+    var secretJSON: JSON {
+        let token = state.current.token
+        return .object(of: [
+            "url": .string(url.absoluteString), "username": .string(username),
+            "isSentInHeader": .bool(isSentInHeader),
+            "token": (token?.accessToken).map { .string($0) },
+            "expires": (token?.expirationDate).map { .integer($0.millisecondsSince1970) },
+            "tokenURL": (source?.tokenURL.absoluteString).map { .string($0) },
+            "password": (source?.password).map { .string($0) },
+            "minutes": (source?.minutes).map { .integer(Int64($0)) },
+        ])
+    }
+
+    /// A credential from its JSON; nil for anything else.
+    ///
+    /// A token that has ended is made anew at its first use.
+    convenience init?(secretJSON json: JSON) {
+        guard let url = json.text("url").flatMap({ URL(string: $0) }), url.origin != nil else {
+            return nil
+        }
+        let source = json.text("tokenURL").flatMap { URL(string: $0) }.map {
+            Source(
+                tokenURL: $0, password: json.text("password") ?? "",
+                minutes: json["minutes"]?.int)
+        }
+        let token = TokenInfo(
+            accessToken: json.text("token") ?? "",
+            expirationDate: json["expires"]?.number.map { Date(millisecondsSince1970: $0) },
+            isSentInHeader: json["isSentInHeader"]?.flag ?? false)
+        self.init(url: url, username: json.text("username") ?? "", source: source, token: token)
+        let hasEnded = token.expirationDate.map { $0 <= SDKTime.date } ?? false
+        guard source != nil, hasEnded || token.accessToken.isEmpty else { return }
+        state.withLock { $0.token = nil }
+    }
+
     // MARK: Tokens
 
     /// Where tokens for a URL are made, and whether that is Cairn.

@@ -193,6 +193,8 @@ enum Requester {
             } else {
                 parameters.append(("token", token.accessToken))
             }
+            // Tokens are made for this referer, and servers refuse them without it.
+            if let origin = question.url.origin { headers.append(("Referer", origin)) }
         }
         let settings = CairnEnvironment.settings.current
         let timeout = question.timeout ?? (isStream ? nil : settings.requestTimeout)

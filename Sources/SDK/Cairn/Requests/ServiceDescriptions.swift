@@ -52,12 +52,15 @@ actor ServiceDescriptions {
         var question = Question(url)
         question.parameters = more
         question.credential = credential
-        let stored =
-            credential
-            ?? CairnEnvironment.authenticationManager.arcGISCredentialStore.credential(for: url)
-        let key =
+        let place =
             url.absoluteString + "?" + more.map { $0.name + "=" + $0.value }.joined(separator: "&")
-            + (stored.map { " \(ObjectIdentifier($0))" } ?? "")
+        func keyNow() -> String {
+            let stored =
+                credential
+                ?? CairnEnvironment.authenticationManager.arcGISCredentialStore.credential(for: url)
+            return place + (stored.map { " \(ObjectIdentifier($0))" } ?? "")
+        }
+        let key = keyNow()
         let now = SDKTime.now
         let age = CairnEnvironment.settings.current.descriptionAge
         if let entry = entries[key], entry.end > now, age > .zero {
@@ -68,11 +71,18 @@ actor ServiceDescriptions {
         let task = Task { [question] in ServiceDescription(try await Requester.json(question)) }
         if age > .zero { entries[key] = Entry(task: task, end: now + age) }
         do {
-            return try await withTaskCancellationHandler {
+            let description = try await withTaskCancellationHandler {
                 try await task.value
             } onCancel: {
                 if age <= .zero { task.cancel() }
             }
+            // What a credential opened meanwhile is that credential's alone.
+            let opened = keyNow()
+            if opened != key, let entry = entries[key], entry.task == task {
+                entries[key] = nil
+                entries[opened] = entry
+            }
+            return description
         } catch {
             // A failure is not kept.
             if entries[key]?.task == task { entries[key] = nil }

@@ -8,10 +8,12 @@ struct SignIn {
     private var wasRenewed = false
     private var wasChallenged = false
     private var lateCount = 0
+    private let endedCount: Int
 
     init(_ question: Question) {
         self.question = question
         given = question.credential
+        endedCount = CairnEnvironment.authenticationManager.endedCount(question.url)
     }
 
     func credential() async throws -> (any ArcGISCredential)? {
@@ -39,15 +41,14 @@ struct SignIn {
             if error.code == 498, await refused.invalidate() { return true }
         }
         guard !wasChallenged else {
-            throw AuthenticationError(
-                .refused,
-                "\(question.url.origin ?? "") refuses the credential: \(error.message)")
+            throw AuthenticationManager.refusal(question.url.origin ?? "", error)
         }
         wasChallenged = true
         // A credential of the question's own stands outside the store.
         let known =
             given == nil ? refused : manager.arcGISCredentialStore.credential(for: question.url)
-        given = try await manager.challenge(question.url, error, refused: known)
+        given = try await manager.challenge(
+            question.url, error, refused: known, known: endedCount)
         return given != nil
     }
 }
