@@ -219,11 +219,24 @@ import Testing
         #expect(server.requests.count <= 40)
     }
 
+    /// Without a token; says when it is asked for one, which is before a request waits its turn.
+    private final class Tokenless: ArcGISCredential {
+        let url: URL
+        let asked = Counter()
+        init(_ url: URL) { self.url = url }
+        func tokenInfo(for url: URL) async throws -> TokenInfo? {
+            asked.withLock { $0 += 1 }
+            return nil
+        }
+        func invalidate() async -> Bool { false }
+    }
+
     @Test(arguments: [0, 1, 2])
     func `a server that refuses whatever comes is one challenge for all that wait`(_ way: Int)
         async throws
     {
-        server.on("/City/FeatureServer/*", .error(498, "Invalid token"))
+        let gate = StubGate()
+        server.on("/City/FeatureServer/*", StubAnswer.error(498, "Invalid token").held(by: gate))
         let url = server.url
         let handler = Handler {
             switch way {
@@ -239,10 +252,19 @@ import Testing
         let before = manager.arcGISAuthenticationChallengeHandler
         manager.arcGISAuthenticationChallengeHandler = handler
         defer { manager.arcGISAuthenticationChallengeHandler = before }
-        let tables = (0..<40).map {
+        let tables = (0..<12).map {
             ServiceFeatureTable(url: url.appending(path: "City/FeatureServer/\($0)"))
         }
-        await tables.load()
+        // Eight are at the server, four wait for their turn.
+        let first = Task { await tables[..<8].load() }
+        while gate.arrivedCount < 8 { await Task.yield() }
+        let credential = Tokenless(url)
+        for table in tables[8...] { table.credential = credential }
+        let others = Task { await tables[8...].load() }
+        while credential.asked.value < 4 { await Task.yield() }
+        gate.open()
+        await first.value
+        await others.value
         #expect(handler.calls.value == 1)
         for table in tables {
             if way == 1 {

@@ -39,11 +39,12 @@ public final class AuthenticationManager: Sendable {
     /// One challenge for all requests that wait for a server; nil goes on without a credential.
     ///
     /// A challenge that ended after the server refused the request answers it too: its credential,
-    /// stored before the challenge ceases to be pending, is another than the refused one. Where it
-    /// is the refused one, or the challenge ended without one, that holds for every request that
-    /// began before: `known` is how many challenges had ended then.
+    /// stored before the challenge ceases to be pending, is another than the refused one. How it
+    /// ended holds for every request that began before, when `known` challenges had ended: one that
+    /// `tried` the credential is refused.
     func challenge(
-        _ url: URL, _ error: ServiceError, refused: (any ArcGISCredential)?, known: Int
+        _ url: URL, _ error: ServiceError, refused: (any ArcGISCredential)?,
+        tried: (any ArcGISCredential)?, known: Int
     ) async throws -> (any ArcGISCredential)? {
         guard let origin = url.origin else { return nil }
         let task = try state.withLock { state -> Task<(any ArcGISCredential)?, any Error>? in
@@ -53,7 +54,10 @@ public final class AuthenticationManager: Sendable {
             }
             if let ended = state.ended[origin], ended.count > known {
                 switch ended.outcome {
-                case .credential: throw Self.refusal(origin, error)
+                case .credential:
+                    guard let stored = arcGISCredentialStore.credential(for: url), stored !== tried
+                    else { throw Self.refusal(origin, error) }
+                    return Task { stored }
                 case .without: return nil
                 case .failed(let error): throw error
                 }

@@ -67,7 +67,7 @@ public final class Portal: LoadableBase, @unchecked Sendable {
         guard manager.arcGISCredentialStore.credential(for: place) == nil else { return }
         let refusal = ServiceError(code: 499, message: "Token Required", url: place)
         let credential = try await manager.challenge(
-            place, refusal, refused: nil, known: manager.endedCount(place))
+            place, refusal, refused: nil, tried: nil, known: manager.endedCount(place))
         guard credential != nil else {
             throw AuthenticationError(
                 .cancelled, "\(url.origin ?? "") is to be asked as a user, and no user signed in")

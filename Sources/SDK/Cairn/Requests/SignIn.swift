@@ -48,7 +48,7 @@ struct SignIn {
         let known =
             given == nil ? refused : manager.arcGISCredentialStore.credential(for: question.url)
         given = try await manager.challenge(
-            question.url, error, refused: known, known: endedCount)
+            question.url, error, refused: known, tried: refused, known: endedCount)
         return given != nil
     }
 }
