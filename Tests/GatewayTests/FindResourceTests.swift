@@ -76,6 +76,15 @@ private let root = "/arcgis/rest/services/City/MapServer"
         #expect(message.contains(name), "\(message)")
     }
 
+    @Test func `identify by the address of a layer that is not there is refused`() async throws {
+        let missing = await get(root + "/77/identify?" + AccessTests.identify)
+        let error = try RelaxedJSON.parse(String(decoding: missing.body, as: UTF8.self))["error"]
+        #expect(error?["code"] == .number(400))
+        #expect("\(String(describing: error))".contains("77"))
+        let found = await get(root + "/0/identify?" + AccessTests.identify)
+        #expect(try RelaxedJSON.parse(String(decoding: found.body, as: UTF8.self))["error"] == nil)
+    }
+
     @Test func `streams go on after the last event that a client got`() async throws {
         let identify = "/identify/changes?" + AccessTests.identify
         for (path, after, known) in [

@@ -84,7 +84,7 @@ extension SDKProcessTests {
         guard Programs.areBuilt() else { return }
         let running = try await SDKSite(withLocator: true)
         defer { running.remove() }
-        let job = try await geocodeJob(running, rows: 2_000, seed: 1)
+        let job = try await geocodeJob(running, rows: 10_000, seed: 1)
         job.start()
         try await submitted(job)
         let pause = try await running.site.run("job pause \(job.serverJobID)")

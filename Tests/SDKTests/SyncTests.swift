@@ -495,7 +495,7 @@ import Testing
         let ticket = try #require(killed?.toJSON())
         weak let left = killed
         killed = nil
-        while left != nil { await Task.yield() }
+        while left != nil || SyncClaim.isTaken(geodatabase.fileURL) { await Task.yield() }
         let again = ReplicaServer.files(server)
         server.stub.on("/files/*", again)
         let there = server.rows()
@@ -526,7 +526,7 @@ import Testing
         let ticket = try #require(killed?.toJSON())
         weak let left = killed
         killed = nil
-        while left != nil { await Task.yield() }
+        while left != nil || SyncClaim.isTaken(geodatabase.fileURL) { await Task.yield() }
         server.stub.on("/files/*", ReplicaServer.files(server))
         server.put(Row(name: "newer", size: 1, day: 2, x: 3, y: 4), first)
         try await sync(server, geodatabase, .download)
@@ -552,7 +552,7 @@ import Testing
         let ticket = try #require(killed?.toJSON())
         weak let left = killed
         killed = nil
-        while left != nil { await Task.yield() }
+        while left != nil || SyncClaim.isTaken(geodatabase.fileURL) { await Task.yield() }
         server.stub.on("/files/*", ReplicaServer.files(server))
         let restored = try SyncGeodatabaseJob.fromJSON(ticket)
         restored.start()

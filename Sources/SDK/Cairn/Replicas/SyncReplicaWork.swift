@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-internal import Foundation
+package import Foundation
 internal import Platform
 
 /// Brings a geodatabase and its service in step: `synchronizeReplica`, and its answer in the file.
@@ -196,18 +196,26 @@ final class SyncReplicaWork: JobWork {
 }
 
 /// A geodatabase that is being synchronised in this process.
-private final class SyncClaim: Sendable {
+package final class SyncClaim: Sendable {
     private static let taken = Guarded<Set<String>>([])
     private let path: String
 
     /// Throws ``CairnError`` (`invalidState`) for one that is being synchronised already.
     init(_ file: URL) throws {
-        path = file.resolvingSymlinksInPath().standardizedFileURL.path(percentEncoded: false)
+        path = Self.path(of: file)
         let isFree = Self.taken.withLock { [path] in $0.insert(path).inserted }
         guard isFree else {
             throw CairnError(
                 .invalidState, "'\(path)' is being synchronised: one at a time is taken")
         }
+    }
+
+    private static func path(of file: URL) -> String {
+        file.resolvingSymlinksInPath().standardizedFileURL.path(percentEncoded: false)
+    }
+
+    package static func isTaken(_ file: URL) -> Bool {
+        taken.withLock { $0.contains(path(of: file)) }
     }
 
     func release() { Self.taken.withLock { [path] in _ = $0.remove(path) } }

@@ -415,9 +415,14 @@ struct GatewayService: Sendable {
 
     /// `MapServer/{layer}/identify`, as old guides have it.
     func identifyLayer(_ call: Call) async throws(Failure) -> GatewayResponse {
-        try await answer(
-            try IdentifyExchange(
-                map: call.captures.name, layer: call.captures.layer, call.parameters))
+        let layer = call.captures.layer
+        let exchange = try IdentifyExchange(
+            map: call.captures.name, layer: layer, call.parameters)
+        // In `layers` an id that the map has not selects nothing; in an address it is wrong.
+        guard try await map(call).layers.contains(where: { $0.id == layer }) else {
+            throw .unknownLayer(layer)
+        }
+        return try await answer(exchange)
     }
 
     private func answer(_ exchange: IdentifyExchange) async throws(Failure) -> GatewayResponse {
