@@ -223,6 +223,12 @@ import Testing
         file.advise(.random)
         #expect(file.withBytes { $0.copy() } == [1, 2, 3])
         #expect(file.contains([2, 3]) && file.contains([]) && !file.contains([3, 2]))
+        file.evict()
+        #expect(file.withBytes { $0.copy() } == [1, 2, 3])
+        // What no file has must not go.
+        let copy = try MappedFile(copying: [4, 5, 6], path: "copy")
+        copy.evict()
+        #expect(copy.withBytes { $0.copy() } == [4, 5, 6])
 
         try Data().write(to: URL(filePath: path))
         let empty = try MappedFile(path: path)

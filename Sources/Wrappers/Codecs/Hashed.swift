@@ -4,11 +4,19 @@
 public import Platform
 
 extension MappedFile {
-    /// The SHA-256 of all bytes of a file.
+    /// The SHA-256 of all bytes of a file, of which 16 MiB at most are resident at a time.
     public static func sha256(_ path: String) throws(MappingError) -> SHA256.Digest {
         let file = try MappedFile(path: path)
         file.advise(.sequential)
-        return file.withBytes { SHA256.digest($0) }
+        var hash = SHA256()
+        let step = 16 << 20
+        for start in stride(from: 0, to: file.byteCount, by: step) {
+            file.withBytes {
+                hash.update($0.extracting(start..<min(start + step, file.byteCount)))
+            }
+            file.evict()
+        }
+        return hash.finish()
     }
 }
 

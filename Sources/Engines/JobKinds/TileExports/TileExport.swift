@@ -288,6 +288,7 @@ private struct GatheredTiles {
     }
 
     private static let residentBytes = 64 << 20
+    private static let windowBytes = 64 << 10
 
     private let files: [MappedFile]
     private var places: [Place] = []
@@ -318,18 +319,23 @@ private struct GatheredTiles {
     var count: Int { places.count }
 
     func forEach(_ body: (TileAddress, [UInt8], Int) throws -> Void) throws {
-        var byteCount = 0
+        // The kernel maps the cached pages around one that is read, up to a window.
+        let none = [Int](repeating: -1, count: files.count)
+        var (windows, byteCount) = (none, 0)
         for (number, place) in places.enumerated() {
             guard let tile = TileAddress(sortKey: place.key) else {
                 throw Failure(.corrupt, "a tile's address has no known form")
             }
-            let file = files[Int(place.file)]
-            try body(tile, file.copy(place.offset..<place.offset + Int(place.count)), number)
-            // Whole pages are resident, also where they have one small tile.
-            byteCount += Int(place.count) + 4_096
+            let (index, end) = (Int(place.file), place.offset + Int(place.count))
+            try body(tile, files[index].copy(place.offset..<end), number)
+            let window = end / Self.windowBytes
+            if windows[index] != window {
+                windows[index] = window
+                byteCount += max(Self.windowBytes, Int(place.count))
+            }
             if byteCount > Self.residentBytes {
                 for file in files { file.evict() }
-                byteCount = 0
+                (windows, byteCount) = (none, 0)
             }
         }
     }
