@@ -107,7 +107,9 @@ import Testing
         let numbers = [route.length, route.duration].map { number in
             Int(exactly: number).map { "\($0)" } ?? "\(number)"
         }
-        return "0.0001,0.001,0.0019,0.001,\(numbers.joined(separator: ",")),ok\n"
+        // Both stops are nearest to the street.
+        let status = isClosed ? "moved" : "ok"
+        return "0.0001,0.001,0.0019,0.001,\(numbers.joined(separator: ",")),\(status)\n"
     }
 
     @Test(arguments: [1, 2, 3] as [Int64])
