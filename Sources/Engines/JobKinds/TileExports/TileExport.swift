@@ -111,7 +111,8 @@ enum TileExport {
         }
         let runs = TileBlocks.runs(
             blocks, of: plan.blocksPerRun, position: position, since: settings.since)
-        // An empty stage is none: without runs the package would gather the outline.
+        // The ledger skips stages without chunks, so a package without runs would gather the
+        // blob of the outline, which has none.
         let package = try plan.package.chunk(
             input, weight: max(1, tileCount / 10), gathers: !runs.isEmpty)
         return ChunkOutcome(

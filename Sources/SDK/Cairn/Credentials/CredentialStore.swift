@@ -22,7 +22,7 @@ public final class ArcGISCredentialStore: Sendable {
     /// The file has tokens and passwords as they are, and is readable by its owner alone (mode
     /// 0600). Credentials of classes of the app's own are kept in memory. A change that cannot be
     /// written is logged. Throws ``CairnError``: `file` where it cannot be read, and
-    /// `invalidDocument` where it is none of this store's, or of a later version.
+    /// `invalidDocument` for a file of another kind, or of a later version.
     public static func makePersistent(fileURL: URL) async throws -> ArcGISCredentialStore {
         guard fileURL.isFileURL else {
             throw CairnError(
@@ -88,7 +88,7 @@ public final class ArcGISCredentialStore: Sendable {
     /// Removes all.
     public func removeAll() { change { $0 = [] } }
 
-    /// The credential for a URL; nil where there is none for its server.
+    /// The credential for the server of a URL, nil without one.
     public func credential(for url: URL) -> (any ArcGISCredential)? {
         state.withLock { $0.credentials.first { $0.url.origin == url.origin } }
     }
