@@ -220,6 +220,17 @@ import Testing
         #expect(view.frame().text.contains("the past cannot be changed"))
     }
 
+    @Test func `the help stands whole on a screen of 80 columns and 24 rows`() throws {
+        var view = try ViewFixture.view(columns: 80, rows: 24)
+        _ = view.handle(.key(.character("?")))
+
+        let screen = view.frame().text
+        for line in ViewHelp.lines {
+            #expect(screen.contains("│ " + line.keys + " "))
+            #expect(screen.contains(" " + line.effect + " "))
+        }
+    }
+
     @Test func `jobs are steered and their progress only grows`() throws {
         var view = try ViewFixture.view()
         let job = try ViewFixture.job(progress: 40)

@@ -164,7 +164,11 @@ extension ViewModel {
     /// The help, drawn over everything else.
     func renderHelp(into frame: inout Frame) {
         let lines = ViewHelp.lines
-        let (width, height) = (min(62, frame.columns), min(lines.count + 2, frame.rows))
+        let keys = lines.map(\.keys.count).max() ?? 0
+        let effects = lines.map(\.effect.count).max() ?? 0
+        // Between the border and the text, and between the two columns, is one space.
+        let width = min(keys + effects + 5, frame.columns)
+        let height = min(lines.count + 2, frame.rows)
         let area = Area(
             column: (frame.columns - width) / 2, row: (frame.rows - height) / 2, columns: width,
             rows: height)
@@ -172,10 +176,11 @@ extension ViewModel {
         frame.border(area, title: "keys (any key closes)", style: .bold)
         for (index, line) in lines.prefix(max(0, height - 2)).enumerated() {
             let start = frame.put(
-                TextWidth.padded(line.keys, to: 20), column: area.column + 2,
+                TextWidth.padded(line.keys, to: keys), column: area.column + 2,
                 row: area.row + 1 + index, limit: width - 4, style: .bold)
             frame.put(
-                line.effect, column: start, row: area.row + 1 + index, limit: width - 24)
+                line.effect, column: start + 1, row: area.row + 1 + index,
+                limit: width - keys - 5)
         }
     }
 }
@@ -193,7 +198,7 @@ package enum ViewHelp {
         ("f  g", "a route from here; the way to here"),
         ("Tab, Shift+Tab, Esc", "next pane, previous pane, the map"),
         ("1 2 3 4", "show or hide layers, results, jobs, events"),
-        ("in layers: Space", "turn the layer on or off, for everybody"),
+        ("in layers: Space", "turn the layer on or off in the map, for all"),
         ("in results: Right Left", "open, close"),
         ("in jobs: p u x", "pause, resume, cancel"),
         ("[ ]  t", "one event back or forth; go to an event"),
