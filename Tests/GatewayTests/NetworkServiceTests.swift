@@ -235,7 +235,7 @@ import Testing
         #expect(barriers[1].name == "gate" && barriers[0].shape == .point(Coordinate(x: 1, y: 1)))
     }
 
-    @Test func `a barrier closes whole edges in both directions, and says what it leaves aside`()
+    @Test func `a barrier says how much of a road it closes, and what it leaves aside is named`()
         async throws
     {
         let body = try await ask(
@@ -245,13 +245,22 @@ import Testing
                 "barriers": """
                 [{"geometry":{"x":1,"y":1},"attributes":{"Name":"gate","CurbApproach":1}},
                 {"geometry":{"x":1,"y":1},"attributes":{"FullEdge":true,"CurbApproach":0}},
-                {"geometry":{"x":2,"y":2},"attributes":{"FullEdge":false}}]
+                {"geometry":{"x":2,"y":2},"attributes":{"FullEdge":false}},
+                {"geometry":{"x":2,"y":2},"attributes":{"Name":"hump","BarrierType":2,
+                "Attr_TravelTime":1,"FullEdge":0,"CurbApproach":2}}]
+                """,
+                "polylineBarriers": """
+                [{"geometry":{"paths":[[[1,1],[2,2]]]},"attributes":{"Name":"tape",
+                "CurbApproach":1}}]
                 """,
             ])
+        let barriers = try #require(try last.terms.barriers)
+        #expect(barriers.map(\.isAtPoint) == [true, nil, true, nil, nil])
+        #expect(barriers.map(\.side) == [.right, nil, nil, .left, nil])
         #expect(
             messages(body) == [
-                #"'CurbApproach' of barrier "gate" changes nothing."#,
-                #"'FullEdge' of barrier "Location 3" changes nothing."#,
+                #"'FullEdge' of barrier "hump" changes nothing."#,
+                #"'CurbApproach' of barrier "tape" changes nothing."#,
             ])
     }
 

@@ -290,8 +290,8 @@ import Testing
         let point = Shape.point(MadeNetwork.place(0.3, 1.05))
         func ways(_ mode: String) throws -> Set<Int64> {
             let costs = try made.router([], mode: mode).costs
-            let edges = try made.network.edges(
-                of: RouteBarrier(shape: point, effect: .closed), 0, costs)
+            let barrier = RouteBarrier(shape: point, effect: .closed)
+            let edges = try made.network.placed(barrier, 0, costs).edges
             #expect(edges.count == 2)
             return Set(edges.map { made.roads.name(of: $0).way })
         }

@@ -10,6 +10,8 @@ struct ReferenceSearch {
     let network: RoadNetwork
     let mode: Int
     let cost: NetworkMode.Cost
+    /// Where nothing passes.
+    var barriers: [Place] = []
 
     /// A place on an edge: its number, and millimetres from its tail.
     struct Place: Hashable {
@@ -48,10 +50,14 @@ struct ReferenceSearch {
         }
         for start in starts {
             guard let phase = phase(after: nil, onto: start.edge) else { continue }
-            for end in ends where end.edge == start.edge && end.offset >= start.offset {
+            for end in ends
+            where end.edge == start.edge && end.offset >= start.offset
+                && !isBlocked(start.edge, start.offset...end.offset)
+            {
                 offer(part(end) - part(start), nil, start, end)
             }
             let state = State(arc: start.edge, phase: phase)
+            guard !isBlocked(start.edge, start.offset...) else { continue }
             if push(whole(start.edge) - part(start), state, nil) { origins[state] = start }
         }
         @discardableResult
@@ -73,9 +79,10 @@ struct ReferenceSearch {
                     let phase = phase(after: state.phase, onto: edge)
                 else { continue }
                 let turned = cost + (self.cost == .time ? Int(duration) : 0)
-                for end in ends where end.edge == edge {
+                for end in ends where end.edge == edge && !isBlocked(edge, ...end.offset) {
                     offer(turned + part(end), state, nil, end)
                 }
+                guard !isBlocked(edge, 0...) else { continue }
                 push(turned + whole(edge), State(arc: turn.target, phase: phase), state)
             }
         }
@@ -105,6 +112,10 @@ struct ReferenceSearch {
         case (.endsOnly, nil), (.endsOnly, 0): 0
         case (.endsOnly, _): 2
         }
+    }
+
+    private func isBlocked(_ edge: Int, _ range: some RangeExpression<UInt32>) -> Bool {
+        barriers.contains { $0.edge == edge && range.contains($0.offset) }
     }
 
     private func whole(_ edge: Int) -> Int {

@@ -185,6 +185,65 @@ struct RouterTests {
         #expect(shaped > 5)
     }
 
+    @Test(arguments: [false, true])
+    func `a barrier at a point is passed by none, and reached from either side`(
+        hasSide: Bool
+    ) throws {
+        var (ended, other) = (0, 0)
+        for seed in 1...12 as ClosedRange<UInt64> {
+            let made = try RandomGrid(seed: seed)
+            var random = SeededGenerator(seed: seed &* 31)
+            var terms = made.terms("Driving Time")
+            var search = ReferenceSearch(network: made.roads, mode: 0, cost: .time)
+            for _ in 0..<6 {
+                let at = made.place(&random).location
+                var barrier = RouteBarrier(shape: .point(at))
+                barrier.isAtPoint = true
+                if hasSide { barrier.side = .right }
+                terms.barriers = (terms.barriers ?? []) + [barrier]
+                let snaps = try made.roads.nearestEdges(to: at, radius: 100, count: 4) {
+                    made.roads.access(of: $0, mode: 0) != .closed
+                }
+                guard let nearest = snaps.first else { continue }
+                let link = made.roads.link(of: nearest.edge).link
+                search.barriers += snaps.filter {
+                    made.roads.link(of: $0.edge).link == link
+                        && (!hasSide || $0.side == .right || $0.side == .on)
+                }
+                .map { ReferenceSearch.Place(edge: $0.edge, offset: $0.offset) }
+            }
+            let router = try Router(made.network, terms, at: made.moment)
+            let blocked = Set(search.barriers.map(\.edge))
+            for _ in 0..<60 {
+                // Many begin near a barrier, on its road.
+                var from = made.place(&random)
+                if random.next() % 2 == 0, case .point(let at)? = terms.barriers?[0].shape {
+                    from.location.x = at.x + Double(random.next() % 9) * 1e-4 - 4e-4
+                    from.location.y = at.y
+                }
+                let to = made.place(&random)
+                let starts = try made.starts(from.location)
+                let ends = try made.starts(to.location)
+                let answer = try router.route(RouteRequest(terms, stops: [from, to]))
+                let known = search.route(from: starts, to: ends)
+                let isMoved = answer.stops.contains { $0.status == .moved }
+                guard let known, !isMoved else {
+                    #expect(answer.routes.isEmpty || isMoved)
+                    other += 1
+                    continue
+                }
+                let route = try #require(answer.routes.first, "\(from.location) \(to.location)")
+                #expect(
+                    abs(route.duration * 1000 - Double(known.cost))
+                        <= Double(known.edges.count + 2))
+                if blocked.contains(known.edges[0]) || blocked.contains(known.edges.last ?? -1) {
+                    ended += 1
+                }
+            }
+        }
+        #expect(ended > 20, "\(ended) routes end on the road of a barrier, \(other) have none")
+    }
+
     @Test func `a place whose nearest road is closed is moved, and every answer says so`() throws {
         let made = try RandomGrid(seed: 3)
         var random = SeededGenerator(seed: 8)

@@ -46,10 +46,10 @@ extension RoutableNetwork {
         return found.sorted()
     }
 
-    /// The edges of a barrier of a request; throws `invalidParameter` with its place.
-    func edges(
-        of barrier: RouteBarrier, _ place: Int, _ costs: RouteCosts
-    ) throws(Failure) -> [Int] {
+    /// A barrier of a request on the roads; throws `invalidParameter` with its number.
+    func placed(
+        _ barrier: RouteBarrier, _ place: Int, _ costs: RouteCosts
+    ) throws(Failure) -> PlacedBarrier {
         if let problem = barrier.effect.problem {
             throw Failure(.invalidParameter, "barrier \(place + 1): \(problem)")
         }
@@ -59,10 +59,64 @@ extension RoutableNetwork {
                 "barrier \(place + 1) bans turns: expected a closure, a factor or a delay")
         }
         do throws(Failure) {
-            return try edges(touching: barrier.shape, mode: costs.mode)
+            let positions: [Coordinate]
+            switch barrier.shape {
+            case .point(let position): positions = [position]
+            case .multipoint(let all): positions = all
+            default:
+                let edges = try edges(touching: barrier.shape, mode: costs.mode)
+                return PlacedBarrier(barrier: barrier, edges: edges)
+            }
+            var placed = PlacedBarrier(
+                barrier: barrier, edges: try edges(touching: barrier.shape, mode: costs.mode))
+            guard barrier.isAtPoint == true && barrier.effect == .closed || barrier.side != nil
+            else { return placed }
+            let points = try points(of: positions, on: Set(placed.edges), side: barrier.side)
+            placed.edges = Set(points.map(\.edge)).sorted()
+            if barrier.isAtPoint == true, barrier.effect == .closed { placed.points = points }
+            return placed
         } catch {
             throw Failure(error.code, "barrier \(place + 1): \(error.message)")
         }
+    }
+
+    /// Where the positions of a barrier stand on the edges that it is about, in the directions of
+    /// travel that have them on a side.
+    private func points(
+        of positions: [Coordinate], on edges: Set<Int>, side: LocatedPlace.Side?
+    ) throws(Failure) -> [PlacedBarrier.Point] {
+        var points: Set<PlacedBarrier.Point> = []
+        for position in positions {
+            let snaps = try roads.nearestEdges(
+                to: position, radius: Self.barrierRadius, count: 2, within: Self.equalDistance,
+                accepts: edges.contains)
+            for snap in snaps {
+                switch (side, snap.side) {
+                case (.right, .left), (.left, .right): continue
+                default: break
+                }
+                let length = Double(roads.length(of: snap.edge))
+                points.insert(
+                    PlacedBarrier.Point(
+                        edge: snap.edge, fraction: length > 0 ? Double(snap.offset) / length : 0))
+            }
+        }
+        return points.sorted { ($0.edge, $0.fraction) < ($1.edge, $1.fraction) }
+    }
+}
+
+/// A barrier of a request with the roads it is about.
+struct PlacedBarrier: Sendable {
+    var barrier: RouteBarrier
+    /// Ascending.
+    var edges: [Int]
+    /// Where it stands on them, if it closes them there alone; empty for whole edges.
+    var points: [Point] = []
+
+    /// A place of an edge: a share of its length, from its tail.
+    struct Point: Hashable, Sendable {
+        var edge: Int
+        var fraction: Double
     }
 }
 

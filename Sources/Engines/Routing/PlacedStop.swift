@@ -136,10 +136,28 @@ extension RoutableNetwork {
         UInt32((Double(cost) * (part.to - part.from)).rounded())
     }
 
+    /// Whether a barrier stands on a part of an edge.
+    private func isBlocked(_ part: TravelledPart, _ conditions: RoadConditions) -> Bool {
+        conditions.isBlocked(Int(arcEdges[Int(part.arc)]), from: part.from, to: part.to)
+    }
+
+    /// Whether an enclosed road may be passed on the way from or to a place on another.
+    ///
+    /// Not one on which a barrier stands, and none for a place on a road that is enclosed by a
+    /// barrier alone: a road that is open to the ends of a route only is none to pass from there.
+    private func isPassable(
+        _ arc: UInt32, around place: UInt32, _ costs: RouteCosts, _ conditions: RoadConditions
+    ) -> Bool {
+        !conditions.isBlocked(Int(arcEdges[Int(arc)]))
+            && accessWithoutBarriers(
+                of: Int(arcEdges[Int(place)]), mode: costs.mode, conditions) == .endsOnly
+    }
+
     /// The open roads that an enclosed one leads out to.
     private func exits(
         from start: TravelledPart, _ number: Int, _ costs: RouteCosts, _ conditions: RoadConditions
     ) -> [PlacedStop.Portal] {
+        guard !isBlocked(start, conditions) else { return [] }
         var search = EnclosedSearch(
             start.arc, cost: share(cost(start.arc, costs, conditions), start))
         var portals: [PlacedStop.Portal] = []
@@ -156,7 +174,7 @@ extension RoutableNetwork {
                     portals.append(
                         PlacedStop.Portal(
                             end: RouteEnd(target, at: 0, cost: there, place: number), way: way))
-                } else {
+                } else if isPassable(target, around: start.arc, costs, conditions) {
                     search.reach(target, from: arc, RouteWeights.sum(there, own))
                 }
             }
@@ -168,6 +186,7 @@ extension RoutableNetwork {
     private func entrances(
         to last: TravelledPart, _ number: Int, _ costs: RouteCosts, _ conditions: RoadConditions
     ) -> [PlacedStop.Portal] {
+        guard !isBlocked(last, conditions) else { return [] }
         var portals: [PlacedStop.Portal] = []
         for arc in arcs(of: Int(last.arc)) {
             var search = EnclosedSearch(arc, cost: share(cost(arc, costs, conditions), last))
@@ -186,7 +205,7 @@ extension RoutableNetwork {
                             PlacedStop.Portal(
                                 end: RouteEnd(UInt32(source), at: 1, cost: there, place: number),
                                 way: way))
-                    } else {
+                    } else if isPassable(UInt32(source), around: last.arc, costs, conditions) {
                         search.reach(UInt32(source), from: arc, RouteWeights.sum(there, own))
                     }
                 }
@@ -217,9 +236,10 @@ extension RoutableNetwork {
         let own = cost(UInt32(start.edge), costs, conditions)
         if start.edge == end.edge, first <= last {
             let whole = TravelledPart(arc: UInt32(start.edge), from: first, to: last)
-            return ([whole], share(own, whole))
+            if !isBlocked(whole, conditions) { return ([whole], share(own, whole)) }
         }
         let rest = TravelledPart(arc: UInt32(start.edge), from: first, to: 1)
+        guard !isBlocked(rest, conditions) else { return nil }
         var search = EnclosedSearch(UInt32(start.edge), cost: share(own, rest))
         let targets = Set(arcs(of: end.edge))
         var best: (way: [TravelledPart], cost: UInt32)?
@@ -232,8 +252,8 @@ extension RoutableNetwork {
                     !isOpen(target, costs, conditions)
                 else { continue }
                 let there = RouteWeights.sum(cost, turning)
-                if targets.contains(target) {
-                    let piece = TravelledPart(arc: target, from: 0, to: last)
+                let piece = TravelledPart(arc: target, from: 0, to: last)
+                if targets.contains(target), !isBlocked(piece, conditions) {
                     let total = RouteWeights.sum(there, share(whole, piece))
                     if total < best?.cost ?? RouteWeights.infinity {
                         var way = search.way(to: arc)
@@ -241,7 +261,11 @@ extension RoutableNetwork {
                         best = (way + [piece], total)
                     }
                 }
-                search.reach(target, from: arc, RouteWeights.sum(there, whole))
+                if isPassable(target, around: UInt32(start.edge), costs, conditions)
+                    || isPassable(target, around: UInt32(end.edge), costs, conditions)
+                {
+                    search.reach(target, from: arc, RouteWeights.sum(there, whole))
+                }
             }
         }
         return best

@@ -14,6 +14,9 @@ struct RoadConditions: Hashable, Sendable {
         var factor = 1.0
         /// Seconds.
         var delay = 0.0
+        /// Shares of its length, from its tail, at which nothing passes: a route may begin or end
+        /// before or after one.
+        var blocks: [Double] = []
         /// What the map says of it at the time; nil where that is what it always says.
         var passage: Passage?
 
@@ -26,6 +29,11 @@ struct RoadConditions: Hashable, Sendable {
             case .delay(let seconds): delay += seconds
             case .bannedTurn: break
             }
+        }
+
+        /// Whether something stands between two shares of its length, either included.
+        func isBlocked(from: Double, to: Double) -> Bool {
+            blocks.contains { from...to ~= $0 }
         }
     }
 
@@ -66,11 +74,23 @@ struct RoadConditions: Hashable, Sendable {
         for edge in some { edges[edge, default: Edge()].add(effect) }
     }
 
+    /// Adds a barrier of a request.
+    mutating func add(_ barrier: PlacedBarrier) {
+        guard !barrier.points.isEmpty else {
+            return add(barrier.barrier.effect, on: barrier.edges)
+        }
+        for point in barrier.points {
+            edges[point.edge, default: Edge()].blocks.append(point.fraction)
+        }
+    }
+
     /// The closures and the forbidden turns alone.
     var closures: RoadConditions {
         var closures = self
-        closures.edges = edges.filter { $0.value.isClosed || $0.value.passage != nil }
-            .mapValues { Edge(isClosed: $0.isClosed, passage: $0.passage) }
+        closures.edges = edges.mapValues {
+            Edge(isClosed: $0.isClosed, blocks: $0.blocks, passage: $0.passage)
+        }
+        .filter { $0.value != Edge() }
         return closures
     }
 
@@ -84,4 +104,9 @@ struct RoadConditions: Hashable, Sendable {
 
     /// Whether no route may pass an edge.
     func isClosed(_ edge: Int) -> Bool { edges[edge]?.isClosed ?? false }
+
+    /// Whether a barrier stands between two shares of an edge's length, either included.
+    func isBlocked(_ edge: Int, from: Double = 0, to: Double = 1) -> Bool {
+        edges[edge]?.isBlocked(from: from, to: to) ?? false
+    }
 }

@@ -38,7 +38,7 @@ extension Router {
             for (other, roads) in holding where other.number != standing.number {
                 lifted.add(other.change.effect, on: roads)
             }
-            for barrier in barriers { lifted.add(barrier.barrier.effect, on: barrier.edges) }
+            for barrier in barriers { lifted.add(barrier) }
             guard let without = try self.cost(visits, lifted), without.map({ $0 != cost }) ?? true
             else { continue }
             var shaping = RouteShaping(effect: change.effect)
@@ -51,8 +51,8 @@ extension Router {
         for (place, barrier) in barriers.enumerated() where found.count < Self.shapingLimit {
             guard looksAtAll || barrier.edges.contains(where: edges.contains) else { continue }
             var lifted = standing
-            for (other, effect) in barriers.enumerated() where other != place {
-                lifted.add(effect.barrier.effect, on: effect.edges)
+            for (other, barrier) in barriers.enumerated() where other != place {
+                lifted.add(barrier)
             }
             guard let without = try self.cost(visits, lifted), without.map({ $0 != cost }) ?? true
             else { continue }

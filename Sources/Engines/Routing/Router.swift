@@ -50,15 +50,9 @@ public struct Router: Sendable {
     let timed: RoadConditions
     /// Whether what holds at times only is regarded.
     let regardsTimes: Bool
-    let barriers: [BarrierEffect]
+    let barriers: [PlacedBarrier]
     var metric: RouteMetric
     var context: RouteContext
-
-    /// A barrier with the edges it is about.
-    struct BarrierEffect: Sendable {
-        var barrier: RouteBarrier
-        var edges: [Int]
-    }
 
     /// Prepares a request's terms.
     ///
@@ -79,17 +73,17 @@ public struct Router: Sendable {
             regardsTimes
             ? network.conditions([], mode: mode, at: time, regardsTimes: true) : .none
         var conditions = standing
-        var barriers: [BarrierEffect] = []
+        var barriers: [PlacedBarrier] = []
         var messages: [RouteMessage] = []
         for (place, barrier) in (terms.barriers ?? []).enumerated() {
-            let edges = try network.edges(of: barrier, place, costs)
-            if edges.isEmpty {
+            let placed = try network.placed(barrier, place, costs)
+            if placed.edges.isEmpty {
                 let name = barrier.name ?? "\(place + 1)"
                 messages.append(
                     RouteMessage(.idleBarrier, "Barrier \"\(name)\" touches no road."))
             }
-            conditions.add(barrier.effect, on: edges)
-            barriers.append(BarrierEffect(barrier: barrier, edges: edges))
+            conditions.add(placed)
+            barriers.append(placed)
         }
         self.network = network
         self.moment = moment

@@ -95,8 +95,17 @@ struct TimedRoads: Sendable {
 }
 
 extension RoutableNetwork {
-    /// Whether a mode may use an edge under conditions.
+    /// Whether a mode may use an edge under conditions: one on which a barrier stands is open to
+    /// the ends of a route only.
     func access(of edge: Int, mode: Int, _ conditions: RoadConditions) -> RoadAccess {
+        let own = accessWithoutBarriers(of: edge, mode: mode, conditions)
+        return own == .open && conditions.isBlocked(edge) ? .endsOnly : own
+    }
+
+    /// Whether a mode may use an edge at the time, whatever stands on it.
+    func accessWithoutBarriers(
+        of edge: Int, mode: Int, _ conditions: RoadConditions
+    ) -> RoadAccess {
         conditions.edges[edge]?.passage?.access ?? roads.access(of: edge, mode: mode)
     }
 

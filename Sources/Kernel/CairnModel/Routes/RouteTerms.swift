@@ -57,6 +57,12 @@ public struct RouteBarrier: Hashable, Sendable, Codable {
     public var effect: RoadChange.Effect
     /// Its name in messages.
     public var name: String?
+    /// True for points that close a road at themselves alone: a route may begin or end on either
+    /// side of one; nil for whole edges.
+    public var isAtPoint: Bool?
+    /// On which side of the vehicles it stands that it is about, those of the other direction pass;
+    /// of points alone, nil for both directions.
+    public var side: LocatedPlace.Side?
 
     /// Makes a barrier.
     public init(shape: Shape, effect: RoadChange.Effect = .closed, name: String? = nil) {

@@ -392,12 +392,12 @@ struct SolveParameters {
         ] {
             let features = try NetworkFeatures.read(parameter, list, atMost: 1_000, parameters)
             barriers[list] = features
-            try noteExtent(of: features)
             for feature in features {
                 guard let shape = feature.shape else { continue }
                 do throws(Failure) {
-                    let barrier = RouteBarrier(
+                    var barrier = RouteBarrier(
                         shape: shape, effect: try effect(of: feature, list), name: feature.name)
+                    try readExtent(of: feature, list, into: &barrier)
                     all.append(barrier)
                 } catch {
                     throw Failure(
@@ -408,19 +408,39 @@ struct SolveParameters {
         if !all.isEmpty { terms.barriers = all }
     }
 
-    /// Names what barriers state and what changes nothing: each is that of whole edges, in both
-    /// directions.
-    private mutating func noteExtent(of barriers: [NetworkFeature]) throws(Failure) {
-        for barrier in barriers {
-            var unused: [String] = []
-            if try barrier.number("CurbApproach") ?? 0 != 0 { unused.append("CurbApproach") }
-            switch barrier.attributes["fulledge"] {
-            case .bool(false)?, .number(0)?: unused.append("FullEdge")
-            default: break
-            }
-            for name in unused {
-                messages.append((50, "'\(name)' of barrier \"\(barrier.name)\" changes nothing."))
-            }
+    /// Reads how much of a road a barrier is about.
+    ///
+    /// A closing point is about itself alone unless it says `FullEdge`, a point with a
+    /// `CurbApproach` about the vehicles that have it on that side. Lines and areas are about whole
+    /// edges in both directions; what they state otherwise is named.
+    private mutating func readExtent(
+        of feature: NetworkFeature, _ list: String, into barrier: inout RouteBarrier
+    ) throws(Failure) {
+        let approach = try feature.whole("CurbApproach", in: 0...2) ?? 0
+        var isFull: Bool?
+        switch feature.attributes["fulledge"] {
+        case nil, .null?: break
+        case .bool(let value)?: isFull = value
+        case .number(0)?: isFull = false
+        case .number(1)?: isFull = true
+        case .some:
+            throw Failure(
+                .invalidParameter,
+                "feature \(feature.number): FullEdge is no truth value: expected true or false")
+        }
+        var unused: [String] = []
+        if list == "Barriers" {
+            barrier.side = LocatedPlace.Side(rawValue: approach)
+        } else if approach != 0 {
+            unused.append("CurbApproach")
+        }
+        if list == "Barriers", barrier.effect == .closed {
+            barrier.isAtPoint = isFull == true ? nil : true
+        } else if isFull == false {
+            unused.append("FullEdge")
+        }
+        for name in unused {
+            messages.append((50, "'\(name)' of barrier \"\(feature.name)\" changes nothing."))
         }
     }
 
