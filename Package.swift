@@ -484,8 +484,8 @@ let testTargets: [Target] = [
     tests(
         "JobKindsTests",
         [
-            "JobKinds", "CairnModel", "Dataset", "Geometry", "Site", "Tables", "TestKit",
-            "VectorTiles",
+            "JobKinds", "CairnModel", "Dataset", "Geometry", "Platform", "Site", "Tables",
+            "TestKit", "TilePackages", "VectorTiles",
         ]),
     tests(
         "RouteJobsTests",

@@ -131,17 +131,24 @@ public enum BatchGeocode: JobKindDefinition {
     static func open(
         _ blob: BlobReference, _ context: ChunkContext
     ) throws(Failure) -> MappedFile {
+        try check(blob, context)
+        do {
+            return try MappedFile(path: context.blobs.path(blob.id))
+        } catch {
+            throw Failure(.notFound, "blob \(blob.id) cannot be read: \(error)")
+        }
+    }
+
+    /// Verifies the hash of a blob, once per process.
+    ///
+    /// Throws `Failure`: `notFound`, `unreadable`, `corrupt`.
+    static func check(_ blob: BlobReference, _ context: ChunkContext) throws(Failure) {
         let isInput = blob == context.assignment.jobInput
         try context.blobs.check(blob) { () throws(Failure) in
             try context.checkCancelled()
             // A large input is read for a while before there is progress; the report prevents a
             // stall verdict.
             if isInput { context.report(0) }
-        }
-        do {
-            return try MappedFile(path: context.blobs.path(blob.id))
-        } catch {
-            throw Failure(.notFound, "blob \(blob.id) cannot be read: \(error)")
         }
     }
 

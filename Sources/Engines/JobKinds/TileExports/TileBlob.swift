@@ -29,12 +29,12 @@ enum TileBlob {
     }
 
     /// The tiles of a blob, in the order of writing; throws `corrupt` for other bytes.
-    static func places(in file: MappedFile) throws(Failure) -> [Place] {
+    static func places(in file: RandomAccessFile) throws -> [Place] {
         var places: [Place] = []
         var offset = 0
         while offset < file.byteCount {
             guard file.byteCount - offset >= headByteCount else { throw damage(file, offset) }
-            let head = file.copy(offset..<offset + headByteCount)
+            let head = try file.read(offset..<offset + headByteCount)
             let numbers = stride(from: 0, to: headByteCount, by: 4).map { start in
                 (0..<4).reduce(0) { $0 | Int(head[start + $1]) << (8 * $1) }
             }
@@ -48,7 +48,7 @@ enum TileBlob {
         return places
     }
 
-    private static func damage(_ file: MappedFile, _ offset: Int) -> Failure {
+    private static func damage(_ file: RandomAccessFile, _ offset: Int) -> Failure {
         Failure(.corrupt, "'\(file.path)' has no tile at byte \(offset)")
     }
 }

@@ -149,6 +149,6 @@ public struct MappingError: Error, Hashable, Sendable, CustomStringConvertible {
     /// One sentence with the path and the system's reason.
     public var description: String {
         let reason = unsafe String(cString: strerror(errorNumber))
-        return "cannot map '\(path)': \(reason)"
+        return "cannot read '\(path)': \(reason)"
     }
 }

@@ -50,20 +50,7 @@ public final class ScratchFile {
     public func read(_ range: Range<Int>) throws(PlatformError) -> [UInt8] {
         precondition(range.lowerBound >= 0 && range.upperBound <= byteCount, "no such bytes")
         if range.upperBound > flushedCount { try flush() }
-        var bytes = [UInt8](repeating: 0, count: range.count)
-        var offset = 0
-        while offset < bytes.count {
-            let wanted = bytes.count - offset
-            let count = unsafe bytes.withUnsafeMutableBytes { target in
-                unsafe pread(
-                    descriptor, target.baseAddress.map { unsafe $0 + offset }, wanted,
-                    off_t(range.lowerBound + offset))
-            }
-            if count < 0 && errno == EINTR { continue }
-            guard count > 0 else { throw PlatformError(operation: "read", subject: directory) }
-            offset += count
-        }
-        return bytes
+        return try RandomAccessFile.read(range, of: descriptor, subject: directory)
     }
 
     private func flush() throws(PlatformError) {
