@@ -192,6 +192,44 @@ import Testing
         #expect(try #require(server.requests(path).last).parameters["barriers"] == nil)
     }
 
+    @Test func `barriers say what they do, on which side and under which name`() async throws {
+        server.on("/Roads/NAServer/Route", json: #"{"layerName":"Route"}"#)
+        server.on("/Roads/NAServer/Route/solve", json: #"{"routes":{"features":[]}}"#)
+        let task = RouteTask(url: server.url.appending(path: "Roads/NAServer/Route"))
+        let parameters = RouteParameters()
+        let places = [0.0, 1].map { Point(latitude: 47, longitude: 8 + $0) }
+        parameters.setStops(places.map(Stop.init(point:)))
+        let gate = PointBarrier(point: places[0])
+        gate.curbApproach = .rightSide
+        let hump = PointBarrier(point: places[1])
+        hump.name = "hump"
+        hump.kind = .costAdjustment
+        hump.addedCosts = ["TravelTime": 1.5]
+        parameters.setPointBarriers([gate, hump])
+        parameters.setPolylineBarriers([PolylineBarrier(polyline: Polyline(points: places))])
+        let works = PolygonBarrier(
+            polygon: Polygon(points: places + [Point(latitude: 48, longitude: 8)]))
+        works.kind = .costAdjustment
+        works.scaleFactors = ["TravelTime": 2]
+        parameters.setPolygonBarriers([works])
+        _ = try await task.solveRoute(using: parameters)
+
+        let asked = try #require(server.requests("/Roads/NAServer/Route/solve").last).parameters
+        func attributes(_ name: String) throws -> [NSDictionary] {
+            let json = try JSONSerialization.jsonObject(with: Data((asked[name] ?? "").utf8))
+            let features = (json as? [String: Any])?["features"] as? [[String: Any]]
+            return try #require(features).map { $0["attributes"] as? NSDictionary ?? [:] }
+        }
+        #expect(
+            try attributes("barriers") == [
+                ["CurbApproach": 1],
+                ["Name": "hump", "BarrierType": 2, "Attr_TravelTime": 1.5],
+            ])
+        #expect(try attributes("polylineBarriers") == [[:]])
+        #expect(
+            try attributes("polygonBarriers") == [["BarrierType": 1, "Attr_TravelTime": 2.0]])
+    }
+
     @Test func `facilities of a service area may be a table's points`() async throws {
         server.on("/Roads/NAServer/ServiceArea", json: #"{"layerName":"SA"}"#)
         server.on(

@@ -1,51 +1,129 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-/// A place that no way goes through.
-public final class PointBarrier: Sendable {
+internal import Platform
+
+/// What stands in the way of the routes of one request: a ``PointBarrier``, ``PolylineBarrier`` or
+/// ``PolygonBarrier``.
+public class Barrier: @unchecked Sendable {
+    /// What a barrier does.
+    public enum Kind: Sendable, Hashable {
+        /// No way goes through.
+        case restriction
+        /// A way through costs more.
+        case costAdjustment
+    }
+
+    /// The base of points' and areas' costs, and of points' sides.
+    struct State: Sendable {
+        var name = ""
+        var kind = Kind.restriction
+        var costs: [String: Double] = [:]
+        var curbApproach = Stop.CurbApproach.eitherSide
+    }
+
+    let state = Guarded(State())
+    let shape: Geometry
+
+    init(_ shape: Geometry) { self.shape = shape }
+
+    /// The name that messages have for it.
+    public final var name: String {
+        get { state.current.name }
+        set { state.withLock { $0.name = newValue } }
+    }
+
+    /// The barrier as requests have it, with the number that its cost adjustment has there.
+    func json(adjustment: Int64) -> JSON {
+        let state = state.current
+        let adjusts = state.kind == .costAdjustment
+        var attributes: [(name: String, value: JSON)] = []
+        if !state.name.isEmpty { attributes.append(("Name", .string(state.name))) }
+        if adjusts {
+            attributes.append(("BarrierType", .integer(adjustment)))
+            for (name, cost) in state.costs.sorted(by: { $0.key < $1.key }) {
+                attributes.append(("Attr_" + name, .real(cost)))
+            }
+        }
+        if state.curbApproach != .eitherSide {
+            attributes.append(("CurbApproach", .integer(Int64(state.curbApproach.rawValue))))
+        }
+        return .object(of: [
+            "geometry": shape.json,
+            "attributes": attributes.isEmpty ? nil : .object(attributes),
+        ])
+    }
+}
+
+/// A place that no way goes through, or only at a cost.
+///
+/// A restriction is of the place alone: stops on either side of it on the same road are reached.
+public final class PointBarrier: Barrier, @unchecked Sendable {
     /// The place.
     public let geometry: Point
-    private let text = Guarded("")
 
     /// A place.
-    public init(point: Point) { geometry = point }
+    public init(point: Point) {
+        geometry = point
+        super.init(point)
+    }
 
-    /// A name for it, which no request has.
-    public var name: String {
-        get { text.current }
-        set { text.current = newValue }
+    /// What it does; ``Barrier/Kind/restriction`` unless set.
+    public var kind: Kind {
+        get { state.current.kind }
+        set { state.withLock { $0.kind = newValue } }
+    }
+
+    /// What a way through costs more, where it adjusts costs: by the names of the service's cost
+    /// attributes in their units, as `["TravelTime": 5]` for five minutes.
+    public var addedCosts: [String: Double] {
+        get { state.current.costs }
+        set { state.withLock { $0.costs = newValue } }
+    }
+
+    /// On which side of the vehicles it stands that it is about; those of the other direction pass.
+    ///
+    /// ``Stop/CurbApproach/noUTurn`` is refused by services.
+    public var curbApproach: Stop.CurbApproach {
+        get { state.current.curbApproach }
+        set { state.withLock { $0.curbApproach = newValue } }
     }
 }
 
 /// A line that no way crosses.
-public final class PolylineBarrier: Sendable {
+public final class PolylineBarrier: Barrier, @unchecked Sendable {
     /// The line.
     public let geometry: Polyline
-    private let text = Guarded("")
 
     /// A line.
-    public init(polyline: Polyline) { geometry = polyline }
-
-    /// A name for it, which no request has.
-    public var name: String {
-        get { text.current }
-        set { text.current = newValue }
+    public init(polyline: Polyline) {
+        geometry = polyline
+        super.init(polyline)
     }
 }
 
-/// An area that no way enters.
-public final class PolygonBarrier: Sendable {
+/// An area that no way enters, or only at a cost.
+public final class PolygonBarrier: Barrier, @unchecked Sendable {
     /// The area.
     public let geometry: Polygon
-    private let text = Guarded("")
 
     /// An area.
-    public init(polygon: Polygon) { geometry = polygon }
+    public init(polygon: Polygon) {
+        geometry = polygon
+        super.init(polygon)
+    }
 
-    /// A name for it, which no request has.
-    public var name: String {
-        get { text.current }
-        set { text.current = newValue }
+    /// What it does; ``Barrier/Kind/restriction`` unless set.
+    public var kind: Kind {
+        get { state.current.kind }
+        set { state.withLock { $0.kind = newValue } }
+    }
+
+    /// By what costs within it are multiplied, where it adjusts them: by the names of the service's
+    /// cost attributes, as `["TravelTime": 1.5]`.
+    public var scaleFactors: [String: Double] {
+        get { state.current.costs }
+        set { state.withLock { $0.costs = newValue } }
     }
 }
 
@@ -57,9 +135,15 @@ struct Barriers: Sendable {
 
     /// As requests have them.
     func add(to question: inout Question) {
-        question.set("barriers", NetworkDescription.features(points.map(\.geometry)))
-        question.set("polylineBarriers", NetworkDescription.features(polylines.map(\.geometry)))
-        question.set("polygonBarriers", NetworkDescription.features(polygons.map(\.geometry)))
+        func set(_ name: String, _ barriers: [Barrier], adjustment: Int64) {
+            guard !barriers.isEmpty else { return }
+            question.set(
+                name,
+                NetworkDescription.features(barriers.map { $0.json(adjustment: adjustment) }))
+        }
+        set("barriers", points, adjustment: 2)
+        set("polylineBarriers", polylines, adjustment: 0)
+        set("polygonBarriers", polygons, adjustment: 1)
     }
 }
 

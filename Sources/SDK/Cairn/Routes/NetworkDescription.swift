@@ -49,12 +49,6 @@ struct NetworkDescription: Sendable {
         return json
     }
 
-    /// A set of features of shapes alone, as requests have it; nil for none.
-    static func features(_ geometries: [Geometry]) -> String? {
-        guard !geometries.isEmpty else { return nil }
-        return features(geometries.map { .object([(name: "geometry", value: $0.json)]) })
-    }
-
     /// A set of features, as requests have it.
     static func features(_ elements: [JSON]) -> String {
         JSON.object([(name: "features", value: .array(elements))]).jsonText
