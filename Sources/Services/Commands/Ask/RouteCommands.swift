@@ -25,8 +25,9 @@ struct RouteOptions: ParsableArguments {
     @Option(
         name: .customLong("barrier"),
         help: """
-            What may not be passed: WKT, GeoJSON, 'x,y' or 'xmin,ymin,xmax,ymax' in WGS 84. May be \
-            repeated.
+            What may not be passed: WKT, GeoJSON, 'x,y' or 'xmin,ymin,xmax,ymax' in WGS 84. A \
+            point is passed by no route, but is no end of its road; lines and areas close all \
+            roads that they touch, from junction to junction. May be repeated.
             """)
     var barriers: [String] = []
     @Option(help: "Roads to leave out: toll, motorway, ferry, tunnel, unpaved; commas between.")
@@ -74,7 +75,9 @@ struct RouteOptions: ParsableArguments {
             terms.barriers = try UsageFailure.reading { () throws(Failure) in
                 var shapes: [RouteBarrier] = []
                 for text in barriers {
-                    shapes.append(RouteBarrier(shape: try GeometryText.parse(text).shape))
+                    var barrier = RouteBarrier(shape: try GeometryText.parse(text).shape)
+                    barrier.isAtPoint = true
+                    shapes.append(barrier)
                 }
                 return shapes
             }
