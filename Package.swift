@@ -241,9 +241,13 @@ let tier4: [Target] = [
         "TilePackages",
         ["CairnCore", "Codecs", "Geometry", "Platform", "SQLite", "VectorTiles"]),
     library(
+        "NetworkSolve",
+        ["CairnModel", "EsriForms", "Geometry", "Platform", "RouteDirections"]),
+    library(
         "JobKinds",
         [
-            "CairnModel", "Codecs", "Dataset", "Expression", "GDAL", "Geometry", "Platform", "Site",
+            "CairnModel", "Codecs", "Dataset", "EsriForms", "Expression", "GDAL", "Geometry",
+            "NetworkSolve", "Platform", "Site",
             "Tables", "TilePackages", "TileStyles", "VectorTiles",
         ]),
     library(
@@ -300,7 +304,7 @@ let tier5: [Target] = [
         "Gateway",
         [
             "CairnClient", "CairnModel", "Codecs", "Daemon", "Dataset", "EsriForms", "Expression",
-            "FeatureQuery", "Geometry", "Identify", "JobKinds", "MapState",
+            "FeatureQuery", "Geometry", "Identify", "JobKinds", "MapState", "NetworkSolve",
             "OpenSSL", "PROJ", "Platform", "Recording", "Rendering", "RouteDirections", "Secrets",
             "Site", "SiteAnswers", "Tables", "TileStyles", "WebMaps",
             hummingbird, logging, metrics,
@@ -532,6 +536,7 @@ let testTargets: [Target] = [
         [
             "Codecs",
             "Gateway", "CairnModel", "Daemon", "EsriForms", "Expat", "Geometry", "JobKinds",
+            "NetworkSolve",
             "Platform", "RouteDirections", "Secrets", "Site", "TestKit",
             logging,
         ]),

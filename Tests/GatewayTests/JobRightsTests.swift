@@ -238,6 +238,9 @@ private let tasks = "/arcgis/rest/services/Jobs/GPServer/"
         case "ExportTiles", "ExportVectorTiles":
             (given["map"], given["at"] != nil || given["since"] != nil)
         case "BatchRoute", "ODMatrix", "ServiceAreas": (given["network"], given["at"] != nil)
+        case "FindRoutes", "FindClosestFacilities", "GenerateServiceAreas",
+            "GenerateOriginDestinationCostMatrix":
+            (given["network"], false)
         default: nil
         }
     }

@@ -4,6 +4,7 @@
 import CairnModel
 import Foundation
 import Geometry
+import NetworkSolve
 import Platform
 import RouteDirections
 import Site

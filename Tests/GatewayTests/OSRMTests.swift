@@ -4,6 +4,7 @@
 import CairnModel
 import Foundation
 import Geometry
+import NetworkSolve
 import RouteDirections
 import Synchronization
 import TestKit

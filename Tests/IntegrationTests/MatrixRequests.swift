@@ -593,6 +593,26 @@ struct MatrixSubject: Sendable {
             return [mapServer, vectorTileServer].map { tiles(label, of: $0) }
         case "tilesJob": return [mapServer, vectorTileServer].flatMap { tileJob($0) }
         case "jobsJob": return job
+        case "networkTasks":
+            return ["", "/FindRoutes"].map { MatrixRequest("\(services)/Roads/GPServer" + $0) }
+        case "networkTaskSubmit":
+            return [
+                MatrixRequest(
+                    "\(services)/Roads/GPServer/FindRoutes/submitJob",
+                    [
+                        ("stops", "{}", #"{"features":[]}"#),
+                        ("clientId", "", "0123456789abcdef0123456789abcdef"),
+                    ], isPost: true)
+            ]
+        case "networkTaskJob":
+            let jobs = "\(services)/Roads/GPServer/FindRoutes/jobs"
+            let own = jobs + "/j00000000000040008000000000000000"
+            return [
+                MatrixRequest(jobs), MatrixRequest(own, [("returnMessages", "true", "false")]),
+                MatrixRequest(own + "/cancel", isPost: true), MatrixRequest(own + "/changes"),
+                MatrixRequest(own + "/results/Output_Routes", [("outSR", "4326", "3857")]),
+                MatrixRequest(own + "/inputs/travel_mode"),
+            ]
         case "ogc":
             return ["", "/conformance", "/api", "/tileMatrixSets"].map {
                 MatrixRequest("/ogc" + $0)

@@ -17,6 +17,10 @@ import Testing
         func router(_ terms: RouteTerms) throws(Failure) -> JobRouter {
             throw Failure(.notFound, "no network")
         }
+
+        func network(_ terms: RouteTerms) throws(Failure) -> NetworkPublished {
+            throw Failure(.notFound, "no network")
+        }
     }
 
     private struct NoMaps: FeatureMaps {

@@ -71,6 +71,10 @@ import Testing
             case .batchRoute, .odMatrix, .serviceAreas:
                 let texts = try ParameterTexts(parameters, of: kind)
                 return [.network(try RouteSettings(texts, assignment).terms.network)]
+            case .findRoutes, .findClosestFacilities, .generateServiceAreas,
+                .generateOriginDestinationCostMatrix:
+                let texts = try ParameterTexts(parameters, of: kind)
+                return texts["network"].map { [.network($0)] }
             case .exportFeatures: return [.map(try ExportSettings(assignment).map.rawValue)]
             default:
                 let operation = JobKinds.operations(with: JobCapabilities())["Batch.plan"]

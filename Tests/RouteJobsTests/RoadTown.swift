@@ -92,6 +92,13 @@ final class RoadTown: JobRouters {
                 isPresent: false, now: Timestamp(microseconds: 0)))
     }
 
+    func network(_ terms: RouteTerms) throws(Failure) -> NetworkPublished {
+        guard terms.network == "Town" else {
+            throw Failure(.notFound, "there is no network '\(terms.network)'")
+        }
+        return network.published
+    }
+
     func router(_ terms: RouteTerms) throws(Failure) -> JobRouter {
         guard terms.network == "Town" else {
             throw Failure(.notFound, "there is no network '\(terms.network)'")

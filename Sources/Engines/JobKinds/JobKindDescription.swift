@@ -32,6 +32,14 @@ public struct JobKindDescription: Hashable, Sendable, Codable {
         case number
         /// `true` or `false`.
         case flag
+        /// Milliseconds since 1970, or ISO 8601.
+        case date
+        /// A distance with its unit in JSON, `{"distance":10,"units":"esriMeters"}`.
+        case distance
+        /// Texts with commas, or in JSON.
+        case list
+        /// A feature set in Esri JSON without geometries.
+        case rows
     }
 
     /// An attribute of features.
@@ -60,6 +68,8 @@ public struct JobKindDescription: Hashable, Sendable, Codable {
         public var role: String?
         /// The most features of a request.
         public var mostFeatures: Int
+        /// Whether it may not be left out where another one is given.
+        public var isRequired = true
     }
 
     /// The product as features: a result of the geoprocessing service's task beside the file.
@@ -70,6 +80,28 @@ public struct JobKindDescription: Hashable, Sendable, Codable {
         public var geometryType: String?
         /// The attributes that the job adds.
         public var fields: [Field]
+    }
+
+    /// A result of a kind whose product has several.
+    public struct Result: Hashable, Sendable, Codable {
+        /// The type of a result.
+        public enum Form: Hashable, Sendable, Codable {
+            /// A feature set in Esri JSON: Esri's type of the geometries without its prefix.
+            case features(String)
+            /// `true` or `false`.
+            case flag
+            /// Text, or JSON.
+            case text
+            /// A file; null where there is none.
+            case file
+        }
+
+        /// Its name.
+        public var name: String
+        /// Its description, one sentence.
+        public var summary: String
+        /// Its type.
+        public var form: Form
     }
 
     /// The kind.
@@ -93,6 +125,12 @@ public struct JobKindDescription: Hashable, Sendable, Codable {
     public var features: [FeatureInput] = []
     /// The product as features; nil for none.
     public var featureOutput: FeatureOutput?
+    /// The results that the product, one object in JSON, has as its members, each on a line of its
+    /// own; empty for a product that is one result.
+    public var results: [Result] = []
+    /// The names of inputs in the order in which they are published; empty for features first, then
+    /// parameters.
+    public var inputOrder: [String] = []
 
     /// Every kind of this build, by name.
     public static let all = JobKinds.all.map { $0.description }
@@ -121,9 +159,15 @@ extension JobKindDescription.Parameter {
         _ name: String, _ summary: String, _ value: String? = nil
     ) -> Self { plain(name, .number, summary, value) }
 
-    static func flag(_ name: String, _ summary: String) -> Self {
-        plain(name, .flag, summary, "false")
+    static func flag(_ name: String, _ summary: String, _ value: Bool = false) -> Self {
+        plain(name, .flag, summary, "\(value)")
     }
+
+    /// A parameter of a type that is written as text.
+    static func other(
+        _ name: String, _ type: JobKindDescription.ParameterType, _ summary: String,
+        _ value: String? = nil
+    ) -> Self { plain(name, type, summary, value) }
 
     private static func plain(
         _ name: String, _ type: JobKindDescription.ParameterType, _ summary: String,

@@ -26,7 +26,9 @@ public enum JobKinds {
     /// Every kind, by name; a new kind adds a line here.
     public static let all: [any JobKindDefinition.Type] = [
         Batch.self, BatchGeocode.self, BatchIdentify.self, BatchRoute.self, ExportFeatures.self,
-        ExportTiles.self, ExportVectorTiles.self, ODMatrix.self, ServiceAreas.self,
+        ExportTiles.self, ExportVectorTiles.self, FindClosestFacilities.self, FindRoutes.self,
+        GenerateOriginDestinationCostMatrix.self, GenerateServiceAreas.self, ODMatrix.self,
+        ServiceAreas.self,
     ]
 
     /// The operations that `capabilities` suffice for, by the names under which chunks are leased.

@@ -13,6 +13,8 @@ public protocol JobRouters: Sendable {
     /// travel mode that it does not publish, `timedOut` for a sequence number that has not arrived
     /// yet.
     func router(_ terms: RouteTerms) throws(Failure) -> JobRouter
+    /// A network as it was published at the moment that the terms state; throws likewise.
+    func network(_ terms: RouteTerms) throws(Failure) -> NetworkPublished
 }
 
 /// One network at one moment; equal requests have equal answers.

@@ -73,7 +73,7 @@ public struct ParameterTexts: Hashable, Sendable {
         for parameter in kind.parameters {
             guard let text = texts[parameter.name] else { continue }
             switch parameter.type {
-            case .text: break
+            case .text, .date, .distance, .list, .rows: break
             case .whole: _ = try whole(parameter.name)
             case .number: _ = try numbers(parameter.name, 1...1)
             case .flag: _ = try flag(parameter.name)

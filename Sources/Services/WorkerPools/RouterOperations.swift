@@ -186,6 +186,10 @@ package struct RouterOperations: Sendable {
 }
 
 extension RouterOperations: JobRouters {
+    package func network(_ terms: RouteTerms) throws(Failure) -> NetworkPublished {
+        try network(terms, in: past(terms)).published
+    }
+
     package func router(_ terms: RouteTerms) throws(Failure) -> JobRouter {
         let now = Timestamp(microseconds: WallClock.microseconds())
         let router = try router(terms, in: past(terms), now)

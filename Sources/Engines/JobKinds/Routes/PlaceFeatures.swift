@@ -113,7 +113,7 @@ struct PlaceFeatures {
     }
 
     /// Throws for a reference other than WGS 84, which an older form of GeoJSON allows to state.
-    private static func checkReference(_ tree: JSONTree) throws(Failure) {
+    static func checkReference(_ tree: JSONTree) throws(Failure) {
         guard let crs = tree["crs"], case .object = crs else { return }
         let name = crs["properties"]?["name"]?.text ?? ""
         let known = ["CRS84", "EPSG::4326", "EPSG:4326", "4326"]

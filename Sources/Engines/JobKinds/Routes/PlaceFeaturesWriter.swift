@@ -19,9 +19,11 @@ public struct PlaceFeaturesWriter: Sendable {
     /// Writes a feature: its shape in longitude and latitude, null for none.
     ///
     /// `role` is a member beside the properties, whose members `properties` writes. Throws
-    /// `Failure` (`invalidParameter`) for an area; the collection is of no use then.
+    /// `Failure` (`invalidParameter`) for an area unless they are allowed; the collection is of no
+    /// use then.
     public mutating func write(
-        id: Int, role: String? = nil, _ shape: Shape?, properties: (inout JSONWriter) -> Void
+        id: Int, role: String? = nil, _ shape: Shape?, allowsAreas: Bool = false,
+        properties: (inout JSONWriter) -> Void
     ) throws(Failure) {
         json.openObject()
         json.member("type", "Feature")
@@ -29,7 +31,11 @@ public struct PlaceFeaturesWriter: Sendable {
         if let role { json.member("role", role) }
         json.member("properties", properties)
         json.key("geometry")
-        try write(shape)
+        if allowsAreas, let rings = Self.rings(of: shape) {
+            writeAreas(rings)
+        } else {
+            try write(shape)
+        }
         json.closeObject()
     }
 
@@ -38,6 +44,28 @@ public struct PlaceFeaturesWriter: Sendable {
         json.closeArray()
         json.closeObject()
         return json.bytes
+    }
+
+    private static func rings(of shape: Shape?) -> [[Coordinate]]? {
+        switch shape {
+        case .polygon(let rings)?: return rings
+        case .envelope(let box)?:
+            let corners = [
+                (box.minX, box.minY), (box.maxX, box.minY), (box.maxX, box.maxY),
+                (box.minX, box.maxY), (box.minX, box.minY),
+            ]
+            return [corners.map { Coordinate(x: $0.0, y: $0.1) }]
+        default: return nil
+        }
+    }
+
+    private mutating func writeAreas(_ rings: [[Coordinate]]) {
+        let polygons = RingNesting(rings).polygons.map { $0.map { rings[$0] } }
+        write("MultiPolygon") { json in
+            json.array(of: polygons) { json, polygon in
+                json.array(of: polygon) { $0.line($1) }
+            }
+        }
     }
 
     private mutating func write(_ shape: Shape?) throws(Failure) {

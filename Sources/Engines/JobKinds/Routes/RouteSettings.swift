@@ -117,11 +117,20 @@ struct RouteSettings {
         guard let networks = order.networks, texts["at"] == nil else { return }
         let wanted = settings.terms.network.lowercased()
         guard let network = networks.first(where: { $0.name.lowercased() == wanted }) else {
-            let names = networks.map { "'\($0.name)'" }.joined(separator: ", ")
-            throw ParameterTexts.fault(
-                "network", names.isEmpty ? "a network, of which there are none yet" : names)
+            throw unknown(among: networks)
         }
-        _ = try network.travelMode(named: settings.terms.travelMode)
+        do throws(Failure) {
+            _ = try network.travelMode(named: settings.terms.travelMode)
+        } catch {
+            throw Failure(error.code, "parameter 'travelMode': \(error.message)")
+        }
+    }
+
+    /// The failure of a network that is none of those that there are.
+    static func unknown(among networks: [NetworkPublished]) -> Failure {
+        let names = networks.map { "'\($0.name)'" }.joined(separator: ", ")
+        return ParameterTexts.fault(
+            "network", names.isEmpty ? "a network, of which there are none yet" : names)
     }
 
     /// The moment of which the answers are, for people.

@@ -226,6 +226,10 @@ public struct ChunkComparison: Sendable {
 private struct FileRouters: JobRouters {
     let engine: SiteEngine
 
+    func network(_ terms: RouteTerms) throws(Failure) -> NetworkPublished {
+        try engine.networks.network(terms, at: terms.at ?? 0).published
+    }
+
     func router(_ terms: RouteTerms) throws(Failure) -> JobRouter {
         let router = try engine.networks.router(terms, at: terms.at ?? 0)
         return JobRouter(

@@ -21,16 +21,24 @@ final class PastNetworks: Sendable {
 
     init(_ site: Site) { self.site = site }
 
-    /// A router as of a sequence number, at the moment that the terms state.
-    ///
-    /// Throws `Failure`: `notFound` for a network that did not exist, or whose files are gone.
-    func router(_ terms: RouteTerms, at sequence: Int64) throws(Failure) -> Router {
+    /// A network at the moment that the terms state, else at a sequence number; throws `notFound`.
+    func network(
+        _ terms: RouteTerms, at sequence: Int64
+    ) throws(Failure) -> NetworksState.Network {
         let state = try state(at: terms.at ?? sequence)
         guard let network = state.network(named: terms.network) else {
             throw Failure(
                 .notFound,
                 "there was no network '\(terms.network)' at sequence number \(sequence)")
         }
+        return network
+    }
+
+    /// A router as of a sequence number, at the moment that the terms state.
+    ///
+    /// Throws `Failure`: `notFound` for a network that did not exist, or whose files are gone.
+    func router(_ terms: RouteTerms, at sequence: Int64) throws(Failure) -> Router {
+        let network = try network(terms, at: sequence)
         let known = opened.withLock { $0.first { $0.published == network.published } }
         let roads: RoutableNetwork
         if let known {

@@ -68,6 +68,8 @@ struct Caller: Sendable {
             case .token: user != nil
             case .service(let service, let operation): may(operation, on: service)
             case .mapJobs(let map): may(.query, on: .map(map)) && may(.jobs, on: .jobs)
+            case .networkJobs(let network):
+                may(.query, on: .network(network)) && may(.jobs, on: .jobs)
             case .audit: grants?.contains { $0.operation == .audit } == true
             case .metrics: grants == nil || grants?.contains { $0.operation == .metrics } == true
             }

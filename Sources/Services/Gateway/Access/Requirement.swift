@@ -16,6 +16,8 @@ enum Requirement: Hashable, Sendable {
     case service(ServiceName, AccessRules.Operation)
     /// To read a map, and jobs.
     case mapJobs(String)
+    /// To read a road network, and jobs.
+    case networkJobs(String)
     /// The metrics of the site's processes, on no service.
     case metrics
     /// The audit, on no service; never without access rules.
@@ -53,6 +55,8 @@ extension Requirement {
         case nothing, filtered, token, metrics, audit, jobs
         /// Jobs, and to read the map that was captured.
         case mapJobs
+        /// Jobs, and to read the network that was captured.
+        case networkJobs
         /// An operation on the map, or the locator, that was captured.
         case map(AccessRules.Operation), locator(AccessRules.Operation)
         /// An operation on the network that was captured.
@@ -68,6 +72,7 @@ extension Requirement {
             case .audit: "Requires the operation 'audit', and a site with access rules."
             case .jobs: "Requires the operation 'jobs'."
             case .mapJobs: "Requires the operation 'jobs', and 'query' on the map."
+            case .networkJobs: "Requires the operation 'jobs', and 'query' on the network."
             case .map(let operation): "Requires the operation '\(operation)' on the map."
             case .locator(let operation): "Requires the operation '\(operation)' on the locator."
             case .network(let operation): "Requires the operation '\(operation)' on the network."
@@ -83,6 +88,7 @@ extension Requirement {
             case .audit: .audit
             case .jobs: .service(.jobs, .jobs)
             case .mapJobs: .mapJobs(captures.name)
+            case .networkJobs: .networkJobs(captures.name)
             case .map(let operation): .service(.map(captures.name), operation)
             case .locator(let operation): .service(.locator(captures.name), operation)
             case .network(let operation): .service(.network(captures.name), operation)

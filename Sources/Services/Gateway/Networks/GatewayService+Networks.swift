@@ -4,6 +4,7 @@
 internal import CairnModel
 internal import EsriForms
 internal import Geometry
+internal import NetworkSolve
 internal import Platform
 internal import Site
 
@@ -74,14 +75,15 @@ extension GatewayService {
         let network = try await network(call, of: .route)
         let position = try await position(call, of: network)
         var solve = try SolveFailure.reading { () throws(Failure) in
-            try RouteSolve(network, call, at: position)
+            try RouteSolve(network, CallForm(call), at: position)
         }
         let limit = try call.parameters.timeout()
         for index in solve.groups.indices {
             guard let request = try solve.request(index) else { continue }
             solve.take(try await backend.ask(.route, request, within: limit), for: index)
         }
-        return Self.response(try solve.body(), solve.context)
+        let body = try solve.body { solve.writeShaping(for: call.caller, to: &$0) }
+        return Self.response(body, solve.context)
     }
 
     /// `Route/solve/changes`: what `solve` answers, now and whenever the best route has changed.
@@ -91,7 +93,7 @@ extension GatewayService {
             throw Failure(.invalidParameter, "parameter 'at': a route of the past does not change")
         }
         var solve = try SolveFailure.reading { () throws(Failure) in
-            try RouteSolve(network, call, at: nil)
+            try RouteSolve(network, CallForm(call), at: nil)
         }
         guard solve.groups.count == 1 else {
             throw SolveFailure.unable([
@@ -107,11 +109,11 @@ extension GatewayService {
             changes: try await backend.follow(
                 request, known: call.request.lastEventID
             ) { answer throws(Failure) in
-                var solve = try RouteSolve(network, call, at: nil)
+                var solve = try RouteSolve(network, CallForm(call), at: nil)
                 solve.isEmptyAllowed = true
                 _ = try solve.request(0)
                 solve.take(answer, for: 0)
-                return try solve.body()
+                return try solve.body { solve.writeShaping(for: call.caller, to: &$0) }
             })
     }
 
@@ -120,7 +122,7 @@ extension GatewayService {
         let network = try await network(call, of: .closestFacility)
         let position = try await position(call, of: network)
         var solve = try SolveFailure.reading { () throws(Failure) in
-            try FacilitySolve(network, call, at: position)
+            try FacilitySolve(network, CallForm(call), at: position)
         }
         let limit = try call.parameters.timeout()
         if let request = solve.table {
@@ -138,7 +140,7 @@ extension GatewayService {
         let network = try await network(call, of: .serviceArea)
         let position = try await position(call, of: network)
         var solve = try SolveFailure.reading { () throws(Failure) in
-            try AreaSolve(network, call, at: position)
+            try AreaSolve(network, CallForm(call), at: position)
         }
         if let request = solve.request {
             solve.answer = try await backend.ask(
@@ -152,7 +154,7 @@ extension GatewayService {
         let network = try await network(call, of: .costMatrix)
         let position = try await position(call, of: network)
         var solve = try SolveFailure.reading { () throws(Failure) in
-            try MatrixSolve(network, call, at: position)
+            try MatrixSolve(network, CallForm(call), at: position)
         }
         if let request = solve.request {
             solve.answer = try await backend.ask(

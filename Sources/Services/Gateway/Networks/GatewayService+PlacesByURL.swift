@@ -3,6 +3,7 @@
 
 internal import CairnModel
 internal import EsriForms
+internal import NetworkSolve
 
 extension GatewayService {
     /// The parameters that name places or barriers.

@@ -3,6 +3,7 @@
 
 internal import CairnModel
 internal import EsriForms
+internal import NetworkSolve
 internal import Platform
 internal import RouteDirections
 

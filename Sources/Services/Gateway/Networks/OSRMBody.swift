@@ -4,6 +4,7 @@
 internal import CairnModel
 internal import EsriForms
 internal import Geometry
+internal import NetworkSolve
 internal import Platform
 internal import RouteDirections
 

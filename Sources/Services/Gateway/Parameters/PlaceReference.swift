@@ -101,6 +101,26 @@ struct PlaceReference {
     }
 }
 
+extension PlaceReference {
+    /// A shape of this reference in longitude and latitude; throws `invalidParameter` outside its
+    /// domain.
+    func degrees(_ shape: Shape) throws(Failure) -> Shape {
+        switch shape {
+        case .point(let place): return .point(try unproject(place))
+        case .multipoint(let places): return .multipoint(try degrees(places))
+        case .polyline(let paths):
+            return .polyline(paths: try paths.map { path throws(Failure) in try degrees(path) })
+        case .polygon(let rings):
+            return .polygon(rings: try rings.map { ring throws(Failure) in try degrees(ring) })
+        case .envelope(let envelope): return .envelope(try unproject(envelope))
+        }
+    }
+
+    private func degrees(_ line: [Coordinate]) throws(Failure) -> [Coordinate] {
+        try line.map { place throws(Failure) in try unproject(place) }
+    }
+}
+
 extension JSONWriter {
     /// Writes `x` and `y`; `"NaN"` outside the domain of the reference, as ArcGIS writes it.
     mutating func position(_ location: Coordinate, in reference: PlaceReference) {

@@ -30,7 +30,8 @@ extension GatewayService {
             body: Portal.portal(
                 portalID, origin: call.request.origin,
                 locators: services.filter { $0.kind == .locator }.map(\.name),
-                network: services.first { $0.kind == .network }?.name, user: caller.user,
+                network: services.first { $0.kind == .network }?.name,
+                hasJobs: backend.jobs != nil && caller.may(.jobs, on: .jobs), user: caller.user,
                 isOpen: access.snapshot.rules?.anonymous.isEmpty != true))
     }
 

@@ -22,6 +22,13 @@ enum Portal {
         ("odCostMatrix", .costMatrix),
     ]
 
+    /// The members of `helperServices` that are tasks of jobs; two of them are of the task, not of
+    /// its service, as the portals of ArcGIS have them.
+    private static let taskHelpers = [
+        ("asyncRoute", ""), ("asyncClosestFacility", "/FindClosestFacilities"),
+        ("asyncServiceArea", "/GenerateServiceAreas"), ("asyncODCostMatrix", ""),
+    ]
+
     /// The id of a site's portal: 32 hexadecimal digits.
     static func id(of site: UUID) -> String {
         site.named("portal").uuidString.filter { $0 != "-" }.lowercased()
@@ -53,8 +60,8 @@ enum Portal {
     /// `portals/self`; clients ask the network for travel modes, and for routes where they have no
     /// service of their own.
     static func portal(
-        _ id: String, origin: String?, locators: [String], network: String?, user: String?,
-        isOpen: Bool
+        _ id: String, origin: String?, locators: [String], network: String?,
+        hasJobs: Bool = false, user: String?, isOpen: Bool
     ) -> [UInt8] {
         let services = (origin ?? "") + "/arcgis/rest/services/"
         var json = JSONWriter()
@@ -110,6 +117,13 @@ enum Portal {
                             "url",
                             services + "\(Parameters.encode(network))/NAServer/\(analysis.rawValue)"
                         )
+                    }
+                }
+                guard hasJobs else { return }
+                for (name, task) in taskHelpers {
+                    json.member(name) { json in
+                        json.member(
+                            "url", services + "\(Parameters.encode(network))/GPServer" + task)
                     }
                 }
             }

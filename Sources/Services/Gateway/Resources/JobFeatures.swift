@@ -119,7 +119,8 @@ enum JobFeatures {
         let attributes = feature["attributes"]?.members ?? []
         let own = attributes.first { $0.name.isEqualIgnoringCase(name) }?.value
         try written.write(
-            id: own?.whole.map { Int($0) } ?? number, role: input.role, shape
+            id: own?.whole.map { Int($0) } ?? number, role: input.role, shape,
+            allowsAreas: input.geometryType == "Polygon"
         ) { json in
             for attribute in attributes {
                 json.key(attribute.name)

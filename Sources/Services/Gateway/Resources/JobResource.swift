@@ -39,8 +39,27 @@ enum JobResource {
 
     private static let executionType = "esriExecutionTypeAsynchronous"
 
+    /// `{network}/GPServer?f=json`: the tasks that a network has.
+    static func root(of network: NetworkPublished) -> [UInt8] {
+        let tasks = JobKindDescription.all.filter { NetworkTasks.kinds.contains($0.kind) }
+        var json = JSONWriter()
+        json.object { json in
+            json.member("currentVersion", Catalog.version)
+            json.member("serviceDescription", "Analyses of the network \(network.name) as jobs.")
+            json.member("tasks", array: tasks) { $0.string($1.kind.rawValue) }
+            json.member("executionType", executionType)
+            json.member("resultMapServerName", "")
+            json.member("maximumRecords", 0)
+            json.member("capabilities", "")
+        }
+        return json.bytes
+    }
+
     /// `GPServer/{task}?f=json`.
-    static func task(_ task: JobKindDescription) -> [UInt8] {
+    ///
+    /// - Parameter isOfNetwork: Whether the service is that of the network, which is no parameter
+    ///   then.
+    static func task(_ task: JobKindDescription, isOfNetwork: Bool = false) -> [UInt8] {
         var json = JSONWriter()
         json.object { json in
             json.member("name", task.kind.rawValue)
@@ -51,17 +70,15 @@ enum JobResource {
             json.member("executionType", executionType)
             json.key("parameters")
             json.array { json in
-                if let summary = task.input {
+                if !isOfNetwork, let summary = task.input {
                     file(
                         input, summary, "Input", isRequired: task.features.isEmpty, &json)
                 }
-                for feature in task.features {
-                    features(
-                        feature.name, "GPFeatureRecordSetLayer", feature.summary, "Input",
-                        feature.geometryType, feature.fields, &json)
+                writeInputs(task, isOfNetwork, &json)
+                for result in task.results { write(result, &json) }
+                if !isOfNetwork {
+                    file(output, task.output, "Output", isRequired: false, &json)
                 }
-                for parameter in task.parameters { write(parameter, &json) }
-                file(output, task.output, "Output", isRequired: false, &json)
                 guard let features = task.featureOutput else { return }
                 self.features(
                     outputFeatures, features.esriType, features.summary, "Output",
@@ -71,9 +88,53 @@ enum JobResource {
         return json.bytes
     }
 
+    /// Writes features and parameters, in the order of the task where it has one.
+    private static func writeInputs(
+        _ task: JobKindDescription, _ isOfNetwork: Bool, _ json: inout JSONWriter
+    ) {
+        let features = task.features.map(\.name)
+        let names = features + task.parameters.map(\.name)
+        for name in task.inputOrder + names.filter({ !task.inputOrder.contains($0) })
+        where !isOfNetwork || name != networkName && !name.hasPrefix(environment) {
+            if let feature = task.features.first(where: { $0.name == name }) {
+                self.features(
+                    feature.name, "GPFeatureRecordSetLayer", feature.summary, "Input",
+                    feature.geometryType, feature.fields,
+                    isRequired: isOfNetwork && feature.isRequired, &json)
+            } else if let parameter = task.parameters.first(where: { $0.name == name }) {
+                write(parameter, &json)
+            }
+        }
+    }
+
+    /// The parameter that a network's own service has in its path.
+    static let networkName = "network"
+    /// What the names of Esri's environment settings begin with.
+    private static let environment = "env:"
+
+    private static func write(
+        _ result: JobKindDescription.Result, _ json: inout JSONWriter
+    ) {
+        if case .features(let type) = result.form {
+            return features(
+                result.name, result.esriType, result.summary, "Output", type, [], &json)
+        }
+        json.object { json in
+            json.member("name", result.name)
+            json.member("dataType", result.esriType)
+            json.member("displayName", result.name)
+            json.member("description", result.summary)
+            json.member("direction", "esriGPParameterDirectionOutput")
+            json.nullMember("defaultValue")
+            json.member("parameterType", parameterType(false))
+            json.member("category", "")
+        }
+    }
+
     private static func features(
         _ name: String, _ type: String, _ summary: String, _ direction: String,
-        _ geometryType: String?, _ fields: [JobKindDescription.Field], _ json: inout JSONWriter
+        _ geometryType: String?, _ fields: [JobKindDescription.Field], isRequired: Bool = false,
+        _ json: inout JSONWriter
     ) {
         json.object { json in
             json.member("name", name)
@@ -96,7 +157,7 @@ enum JobResource {
                 }
                 json.member("features", array: [String]()) { $0.string($1) }
             }
-            json.member("parameterType", parameterType(false))
+            json.member("parameterType", parameterType(isRequired))
             json.member("category", "")
         }
     }
@@ -151,6 +212,10 @@ enum JobResource {
         case .number: Double(text).map { json.number($0) } ?? json.string(text)
         case .flag:
             text == "true" || text == "false" ? json.bool(text == "true") : json.string(text)
+        case .date:
+            Int64(text).map { json.integer($0) } ?? json.string(text)
+        case .distance, .list, .rows:
+            JSONTree(Array(text.utf8)).map { json.json($0.jsonText.utf8) } ?? json.string(text)
         }
     }
 
@@ -199,7 +264,11 @@ enum JobResource {
         _ task: JobKindDescription, _ parameters: Parameters
     ) throws(Failure) -> Order {
         var texts: [String: String] = [:]
-        for parameter in task.parameters { texts[parameter.name] = parameters[parameter.name] }
+        for parameter in task.parameters {
+            guard let text = parameters[parameter.name] else { continue }
+            // Python writes True.
+            texts[parameter.name] = parameter.type == .flag ? text.lowercased() : text
+        }
         let normal = try ParameterTexts(texts, of: task)
         guard let summary = task.input else { return Order(parameters: normal) }
         let item = try parameters[input].flatMap { text throws(Failure) in try itemID(text) }
@@ -226,7 +295,7 @@ enum JobResource {
                     + "one input")
         }
         if let missing = task.features.first(where: { feature in
-            !given.contains { $0.input.name == feature.name }
+            feature.isRequired && !given.contains { $0.input.name == feature.name }
         }) {
             throw Failure(
                 .invalidParameter,
@@ -328,14 +397,22 @@ enum JobResource {
 
     /// `jobs/{id}`.
     static func job(
-        _ job: JobDescription, _ task: JobKindDescription, returnsMessages: Bool
+        _ job: JobDescription, _ task: JobKindDescription, returnsMessages: Bool,
+        isOfNetwork: Bool = false
     ) -> [UInt8] {
         var json = JSONWriter()
         json.object { json in
             name(job, &json)
             json.member("results") { json in
                 if job.result != nil {
-                    json.member(output) { $0.member("paramUrl", "results/" + output) }
+                    for result in task.results {
+                        json.member(result.name) {
+                            $0.member("paramUrl", "results/" + result.name)
+                        }
+                    }
+                    if !isOfNetwork {
+                        json.member(output) { $0.member("paramUrl", "results/" + output) }
+                    }
                     if task.featureOutput != nil {
                         json.member(outputFeatures) {
                             $0.member("paramUrl", "results/" + outputFeatures)
@@ -344,8 +421,11 @@ enum JobResource {
                 }
             }
             json.member("inputs") { json in
-                let file = job.input == nil ? [] : [input]
-                for name in file + task.parameters.map(\.name) {
+                let file = job.input == nil || isOfNetwork ? [] : [input]
+                let names = task.parameters.map(\.name).filter { name in
+                    !isOfNetwork || name != networkName && !name.hasPrefix(environment)
+                }
+                for name in file + names {
                     json.member(name) { $0.member("paramUrl", "inputs/" + name) }
                 }
             }
@@ -526,11 +606,24 @@ extension JobKindDescription.FeatureOutput {
     var esriType: String { geometryType == nil ? "GPRecordSet" : "GPFeatureRecordSetLayer" }
 }
 
+extension JobKindDescription.Result {
+    /// Esri's name of the type.
+    var esriType: String {
+        switch form {
+        case .features: "GPFeatureRecordSetLayer"
+        case .flag: "GPBoolean"
+        case .text: "GPString"
+        case .file: "GPDataFile"
+        }
+    }
+}
+
 extension JobKindDescription.ParameterType {
     /// Esri's name of the type of an attribute.
     var esriFieldType: String {
         switch self {
-        case .text: "esriFieldTypeString"
+        case .text, .distance, .list, .rows: "esriFieldTypeString"
+        case .date: "esriFieldTypeDate"
         case .whole: "esriFieldTypeInteger"
         case .number: "esriFieldTypeDouble"
         case .flag: "esriFieldTypeSmallInteger"
@@ -544,6 +637,10 @@ extension JobKindDescription.ParameterType {
         case .whole: "GPLong"
         case .number: "GPDouble"
         case .flag: "GPBoolean"
+        case .date: "GPDate"
+        case .distance: "GPLinearUnit"
+        case .list: "GPMultiValue:GPString"
+        case .rows: "GPRecordSet"
         }
     }
 }

@@ -181,11 +181,12 @@ struct ProductFeatures {
         }
     }
 
-    private static func projected(_ shape: Shape, _ reference: PlaceReference) -> Shape {
+    static func projected(_ shape: Shape, _ reference: PlaceReference) -> Shape {
         func line(_ line: [Coordinate]) -> [Coordinate] { line.compactMap(reference.project) }
         return switch shape {
         case .polyline(let paths): .polyline(paths: paths.map(line))
         case .polygon(let rings): .polygon(rings: rings.map(line))
+        case .point(let place): .point(line([place]).first ?? place)
         default: shape
         }
     }

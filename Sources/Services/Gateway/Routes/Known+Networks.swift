@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
+internal import NetworkSolve
+
 // The parameters of analyses of networks.
 extension Known {
     private static let places = "x,y;x,y, or features in Esri JSON"

@@ -5,7 +5,7 @@
 struct RouteTable: Sendable {
     static let shared = RouteTable(
         Route.site + Route.portal + Route.map + Route.vectorTiles + Route.features + Route.locator
-            + Route.networks + Route.roads + Route.osrm + Route.jobs
+            + Route.networks + Route.networkTasks + Route.roads + Route.osrm + Route.jobs
             + Route.tileJobs
             + Route.ogc
             + Route.pages + Route.elsewhere)

@@ -29,7 +29,7 @@ enum Catalog {
     }
 
     /// `rest/services`, or one of its folders: both services of every map, every published locator
-    /// and network, and the jobs; at the root also the folders.
+    /// and network (one service of it for its tasks), and the jobs; at the root also the folders.
     ///
     /// Throws `Failure` (`notFound`) for an empty folder.
     static func services(
@@ -38,7 +38,9 @@ enum Catalog {
         let all =
             maps.flatMap { [($0.rawValue, "MapServer"), ($0.rawValue, "FeatureServer")] }
             + locators.map { ($0, "GeocodeServer") }
-            + networks.map { ($0, "NAServer") }
+            + networks.flatMap { network in
+                [(network, "NAServer")] + (hasJobs ? [(network, "GPServer")] : [])
+            }
             + (hasJobs ? [(JobResource.serviceName, "GPServer")] : [])
         func isIn(_ name: String) -> String? {
             name.firstIndex(of: "/").map { String(name[..<$0]) }

@@ -66,6 +66,9 @@ extension GatewayService {
         try caller.check(
             reading: task.services(order.parameters), pasts: task.pasts(order.parameters))
         try JobResource.checkNames(task, parameters)
+        if let text = order.parameters.texts[NetworkTasks.outputReference] {
+            _ = try Self.reference(text)
+        }
         order = try await resolved(order, backend, caller)
         if let call { order = try await withFeatures(order, call, backend) }
         let clientID = parameters[Known.clientId]
@@ -189,9 +192,16 @@ extension GatewayService {
         if let itemID = order.itemID {
             input = try await self.input(itemID, of: task, backend, caller)
         }
+        var networks: [NetworkPublished]?
+        if task.reads.contains(where: \.isOfNetworks) {
+            // Of others the caller may not know.
+            networks = try await self.backend.networks(minSequence: nil).filter {
+                caller.may(.query, on: .network($0.name))
+            }
+        }
         let checked = JobOrder(
             kind: task.kind, parameters: order.parameters.texts, input: input,
-            blobs: backend.blobs)
+            blobs: backend.blobs, networks: networks)
         try await OwnThread.run("check") { () throws(Failure) in try JobKinds.check(checked) }.get()
         return input
     }
@@ -237,12 +247,12 @@ extension GatewayService {
         return job
     }
 
-    private static func noJob(_ text: String, _ task: JobKindDescription) -> Failure {
+    static func noJob(_ text: String, _ task: JobKindDescription) -> Failure {
         Failure(.notFound, "task \(task.kind.rawValue) has no job '\(text.prefix(80))'")
     }
 
     /// The job named in the path, with its task.
-    private func found(
+    func found(
         _ call: Call
     ) async throws(Failure) -> (JobDescription, JobKindDescription, any GatewayJobs) {
         let task = try Self.task(call.captures.task)
@@ -301,6 +311,11 @@ extension GatewayService {
 
     func jobResult(_ call: Call) async throws(Failure) -> GatewayResponse {
         let (job, task, backend) = try await found(call)
+        if let result = task.results.first(where: {
+            $0.name.isEqualIgnoringCase(call.captures.text)
+        }) {
+            return try await self.result(result, of: job, call, backend)
+        }
         if call.captures.text.isEqualIgnoringCase(JobResource.outputFeatures),
             let features = task.featureOutput
         {
@@ -348,7 +363,7 @@ extension GatewayService {
         return response
     }
 
-    private static func task(_ name: String) throws(Failure) -> JobKindDescription {
+    static func task(_ name: String) throws(Failure) -> JobKindDescription {
         guard let task = JobKindDescription.named(name) else {
             throw Failure(.notFound, "Task \(name.prefix(80)) not found")
         }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-internal import CairnModel
+package import CairnModel
 internal import EsriForms
 internal import Geometry
 internal import Platform
 
 /// `solveODCostMatrix`: the costs between origins and destinations.
-struct MatrixSolve {
+package struct MatrixSolve {
     private enum Output: String, CaseIterable {
         case sparse = "esriNAODOutputSparseMatrix"
         case straight = "esriNAODOutputStraightLines"
@@ -15,30 +15,29 @@ struct MatrixSolve {
     }
 
     /// Nil where no origin or no destination has a place.
-    let request: RouteTableRequest?
-    var answer: RouteTableAnswer?
+    package let request: RouteTableRequest?
+    package var answer: RouteTableAnswer?
     private var solve: SolveParameters
     private let origins: NetworkLocations
     private let destinations: NetworkLocations
     private let output: Output
     private let isEmptyAllowed: Bool
 
-    init(
-        _ network: NetworkPublished, _ call: Call, at position: Int64?
+    package init(
+        _ network: NetworkPublished, _ parameters: any SolveForm, at position: Int64?
     ) throws(Failure) {
-        let parameters = call.parameters
-        var solve = try SolveParameters(network, call, at: position)
-        try solve.readStart(Known.timeOfDay, isUTC: Known.timeOfDayIsUTC)
+        var solve = try SolveParameters(network, parameters, at: position)
+        try solve.readStart("timeOfDay", isUTC: "timeOfDayIsUTC")
         let cutoff = try solve.cutoff()
-        let closest = try parameters.integer(Known.defaultTargetDestinationCount)
-        output = try parameters.word(Known.outputType, Output.self) ?? .sparse
+        let closest = try parameters.integer("defaultTargetDestinationCount", in: 1...1_000_000)
+        output = try parameters.word("outputType", Output.self) ?? .sparse
         if try solve.lines() != nil {
             solve.messages.append((0, "Parameter 'outputLines' changes nothing: see 'outputType'."))
         }
-        isEmptyAllowed = try parameters.flag(Known.returnEmptyResults)
-        origins = try NetworkLocations(Known.origins, "Origins", atMost: 1_000, solve)
+        isEmptyAllowed = try parameters.flag("returnEmptyResults")
+        origins = try NetworkLocations("origins", "Origins", atMost: 1_000, solve)
         destinations = try NetworkLocations(
-            Known.destinations, "Destinations", atMost: 1_000, solve)
+            "destinations", "Destinations", atMost: 1_000, solve)
         let cells = origins.places.count * destinations.places.count
         guard cells > 0 else {
             request = nil
@@ -105,12 +104,20 @@ struct MatrixSolve {
         return cells
     }
 
-    func body() throws(Failure) -> [UInt8] {
+    /// What was found.
+    package struct Results {
+        /// Type and text.
+        package var messages: [(type: Int, text: String)]
+        package var lines: NetworkFeatureSet
+        package var origins: NetworkFeatureSet
+        package var destinations: NetworkFeatureSet
+    }
+
+    private func messages(_ cells: [Cell]) throws(Failure) -> [(type: Int, text: String)] {
         let lost =
             origins.unlocated(answer?.origins ?? [])
             + destinations.unlocated(answer?.destinations ?? [])
         try solve.check(unlocated: lost)
-        let cells = cells()
         if cells.isEmpty, !isEmptyAllowed {
             throw SolveFailure.unable(lost + [SolveFailure.noSolution])
         }
@@ -120,6 +127,32 @@ struct MatrixSolve {
         where !messages.contains(where: { $0.text == message.text }) {
             messages.append((50, message.text))
         }
+        return messages
+    }
+
+    /// The costs that results have.
+    package var costs: [NetworkCost] { solve.costs }
+
+    private var places: (origins: NetworkFeatureSet, destinations: NetworkFeatureSet) {
+        (
+            NetworkFeatureSet(geometryType: "Point", rows: origins.rows(answer?.origins ?? [])),
+            NetworkFeatureSet(
+                geometryType: "Point", rows: destinations.rows(answer?.destinations ?? []))
+        )
+    }
+
+    /// Throws Esri's phrases where there is no route, unless empty results are wanted.
+    package func results() throws(Failure) -> Results {
+        let (cells, places) = (cells(), places)
+        return Results(
+            messages: try messages(cells), lines: lines(cells, SolveOutput(solve)),
+            origins: places.origins, destinations: places.destinations)
+    }
+
+    /// The answer of a `NAServer`; throws as ``results()`` does.
+    package func body() throws(Failure) -> [UInt8] {
+        let (cells, places) = (cells(), places)
+        let messages = try messages(cells)
         let form = SolveOutput(solve)
         var json = JSONWriter()
         json.openObject()
@@ -129,14 +162,11 @@ struct MatrixSolve {
         } else {
             lines(cells, form).write("odLines", in: form, to: &json)
         }
-        for (flag, name, rows) in [
-            (Known.returnOrigins, "origins", origins.rows(answer?.origins ?? [])),
-            (
-                Known.returnDestinations, "destinations",
-                destinations.rows(answer?.destinations ?? [])
-            ),
+        for (flag, name, set) in [
+            ("returnOrigins", "origins", places.origins),
+            ("returnDestinations", "destinations", places.destinations),
         ] where try solve.parameters.flag(flag) {
-            NetworkFeatureSet(geometryType: "Point", rows: rows).write(name, in: form, to: &json)
+            set.write(name, in: form, to: &json)
         }
         try solve.writeBarriers(form, to: &json)
         json.closeObject()

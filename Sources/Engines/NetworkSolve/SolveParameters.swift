@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-internal import CairnModel
+package import CairnModel
 internal import FoundationEssentials
 internal import Geometry
 internal import Platform
 
 /// Failures in the words that clients of ArcGIS compare.
-enum SolveFailure {
-    static let title = "Unable to complete operation."
+package enum SolveFailure {
+    package static let title = "Unable to complete operation."
     private static let invalid = "Invalid or missing input parameters."
 
-    static func unable(_ details: [String]) -> Failure {
+    package static func unable(_ details: [String]) -> Failure {
         Failure(.invalidParameter, title, details: details)
     }
 
-    static func unlocated(_ name: String, in list: String) -> String {
+    package static func unlocated(_ name: String, in list: String) -> String {
         "Location \"\(name)\" in \"\(list)\" is unlocated."
     }
 
-    static func noRoute(_ from: String, _ to: String) -> String {
+    package static func noRoute(_ from: String, _ to: String) -> String {
         "No route from location \"\(from)\" to location \"\(to)\"."
     }
 
-    static let noSolution = "No solution found."
+    package static let noSolution = "No solution found."
 
     /// Runs what reads parameters; what is wrong with one is a detail of Esri's sentence.
-    static func reading<Value>(
+    package static func reading<Value>(
         _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
         do throws(Failure) { return try body() } catch {
@@ -37,7 +37,7 @@ enum SolveFailure {
 }
 
 /// `outputLines` of routes.
-enum NetworkLines: String, CaseIterable {
+package enum NetworkLines: String, CaseIterable {
     case trueShape = "esriNAOutputLineTrueShape"
     case measured = "esriNAOutputLineTrueShapeWithMeasure"
     case straight = "esriNAOutputLineStraight"
@@ -45,53 +45,60 @@ enum NetworkLines: String, CaseIterable {
 }
 
 /// `travelDirection`.
-enum TravelDirection: String, CaseIterable {
+package enum TravelDirection: String, CaseIterable {
     case to = "esriNATravelDirectionToFacility"
     case from = "esriNATravelDirectionFromFacility"
 }
 
 /// The parameters that all analyses of a network have.
-struct SolveParameters {
-    /// In units of the impedance.
-    static let usualBreaks = [5.0, 10, 15]
+package struct SolveParameters {
+    /// The cost in whose unit waits and delays are.
+    var time: NetworkCost { costs.first { $0.kind == .time } ?? mode.costs[0] }
 
-    let network: NetworkPublished
-    let parameters: Parameters
-    var terms: RouteTerms
-    var mode: NetworkTravelMode
+    /// In units of the impedance.
+    package static let usualBreaks = [5.0, 10, 15]
+
+    package let network: NetworkPublished
+    package let parameters: any SolveForm
+    package var terms: RouteTerms
+    package var mode: NetworkTravelMode
     /// The impedance, then the accumulated attributes.
-    var costs: [NetworkCost]
-    var reference: PlaceReference
+    package var costs: [NetworkCost]
+    package var reference: SolveReference
     /// Degrees of latitude within which lines are generalised; 0 for none.
-    var generalisation = 0.0
+    package var generalisation = 0.0
     /// Decimals of coordinates; nil for all.
-    var decimals: Int?
+    package var decimals: Int?
     /// Milliseconds since 1970 at the start; nil without one.
-    var start: Double?
+    package var start: Double?
     /// Type and text of the answer's messages.
-    var messages: [(type: Int, text: String)] = []
+    package var messages: [(type: Int, text: String)] = []
     /// Restrictions of the request that are a way of moving.
     private var restrictions: [String] = []
     /// Barriers by list, as they came.
-    var barriers: [String: [NetworkFeature]] = [:]
+    package var barriers: [String: [NetworkFeature]] = [:]
     /// Metres within which places are located; nil for the usual ones.
-    var radius: Double?
+    package var radius: Double?
 
     /// Throws `invalidParameter` with the parameter.
-    init(
-        _ network: NetworkPublished, _ call: Call, at position: Int64?
+    package init(
+        _ network: NetworkPublished, _ parameters: any SolveForm, at position: Int64?
     ) throws(Failure) {
         self.network = network
-        parameters = call.parameters
+        self.parameters = parameters
         terms = RouteTerms(network: network.name)
         terms.at = position
-        terms.minSequence = try parameters.minSequence()
+        if let departure = parameters.departure {
+            terms.departure = departure
+            terms.regardsTimes = false
+        }
+        terms.minSequence = try parameters.integer("minSequence", in: 0...Int.max).map(Int64.init)
         let modes = NetworkTravelMode.all(of: network)
         guard let usual = modes.first else {
             throw Failure(.corrupt, "network '\(network.name)' publishes no travel mode")
         }
         (mode, costs) = (usual, [])
-        reference = try PlaceReference(parameters)
+        reference = try parameters.reference()
         try readTravelMode(modes)
         try readImpedance(modes)
         terms.travelMode = reference(to: mode)
@@ -106,7 +113,7 @@ struct SolveParameters {
         try readOutput()
         try readBarriers()
         try readLocating()
-        noteIgnored(call.route)
+        noteIgnored()
     }
 
     /// The name under which a router knows the travel mode.
@@ -118,21 +125,21 @@ struct SolveParameters {
     // MARK: Travel mode
 
     private mutating func readTravelMode(_ modes: [NetworkTravelMode]) throws(Failure) {
-        try readRestrictUTurns(parameters[Known.restrictUTurns])
-        if let text = parameters[Known.restrictionAttributeNames] {
+        try readRestrictUTurns(parameters["restrictUTurns"])
+        if let text = parameters["restrictionAttributeNames"] {
             try readRestrictions(text.split(separator: ",").map(Self.trimmed))
         }
-        if let text = parameters[Known.attributeParameterValues], text != "[]", text != "{}" {
-            throw Parameters.unexpected(
-                Known.attributeParameterValues.name, text, "no values: attributes have none")
+        if let text = parameters["attributeParameterValues"], text != "[]", text != "{}" {
+            throw FormText.unexpected(
+                "attributeParameterValues", text, "no values: attributes have none")
         }
-        guard let text = parameters[Known.travelMode] else { return }
+        guard let text = parameters["travelMode"] else { return }
         guard text.utf8.first(where: { $0 > UInt8(ascii: " ") }) == UInt8(ascii: "{") else {
             mode = try Self.mode(Self.trimmed(text[...]), modes)
             return
         }
         do throws(Failure) {
-            try readObject(try RelaxedJSON.parse(text), modes)
+            try readObject(try FormText.json(text), modes)
         } catch {
             throw Failure(error.code, "parameter 'travelMode': \(error.message)")
         }
@@ -151,7 +158,7 @@ struct SolveParameters {
             modes.first { $0.id == text.lowercased() }
             ?? modes.first { $0.travelMode.name.isEqualIgnoringCase(text) }
         guard let found else {
-            throw Parameters.unexpected(
+            throw FormText.unexpected(
                 "travelMode", text,
                 "an id or a name, one of "
                     + modes.map { "'\($0.travelMode.name)'" }
@@ -161,7 +168,7 @@ struct SolveParameters {
     }
 
     private mutating func readObject(
-        _ json: RelaxedValue, _ modes: [NetworkTravelMode]
+        _ json: JSONTree, _ modes: [NetworkTravelMode]
     ) throws(Failure) {
         guard case .object(let members) = json else {
             throw Failure(.invalidParameter, "expected an object")
@@ -209,16 +216,17 @@ struct SolveParameters {
                 .invalidParameter, "'attributeParameterValues': attributes have no values here")
         }
         if let policy = text("uturnAtJunctions") { try readRestrictUTurns(policy) }
-        if json["useHierarchy"] == .bool(true) {
+        if json["useHierarchy"]?.isTrue == true {
             messages.append((0, "'useHierarchy' of the travel mode changes nothing."))
         }
         switch json["simplificationTolerance"] {
         case nil, .null?: break
-        case .number(let tolerance)? where tolerance >= 0:
+        case let value?:
+            guard let tolerance = value.number, tolerance >= 0 else {
+                throw Failure(
+                    .invalidParameter, "'simplificationTolerance': expected a number, 0 or more")
+            }
             try generalise(tolerance, text("simplificationToleranceUnits"))
-        default:
-            throw Failure(
-                .invalidParameter, "'simplificationTolerance': expected a number, 0 or more")
         }
     }
 
@@ -229,7 +237,7 @@ struct SolveParameters {
                 $0.name.isEqualIgnoringCase(text)
             })?.policy
         else {
-            throw Parameters.unexpected(
+            throw FormText.unexpected(
                 "restrictUTurns", text,
                 NetworkTravelMode.uTurns.map(\.name).joined(separator: ", "))
         }
@@ -269,7 +277,7 @@ struct SolveParameters {
                 $0.index == mode.index && $0.travelMode.minimises == cost.kind
             })
         else {
-            throw Parameters.unexpected(
+            throw FormText.unexpected(
                 "impedanceAttributeName", impedance,
                 mode.costs.map(\.name).joined(separator: ", "))
         }
@@ -278,22 +286,26 @@ struct SolveParameters {
 
     private mutating func readImpedance(_ modes: [NetworkTravelMode]) throws(Failure) {
         // A travel mode overrides it.
-        if let name = parameters[Known.impedanceAttributeName] {
-            if parameters[Known.travelMode] == nil {
+        if let name = parameters["impedanceAttributeName"] {
+            if parameters["travelMode"] == nil {
                 try choose(name, modes)
             } else if !mode.impedance.name.isEqualIgnoringCase(name) {
                 messages.append((0, "The travel mode overrides 'impedanceAttributeName'."))
             }
         }
+        if let own = try parameters.costs(of: mode) {
+            costs = own
+            return
+        }
         costs = [mode.impedance]
-        guard let text = parameters[Known.accumulateAttributeNames] else {
+        guard let text = parameters["accumulateAttributeNames"] else {
             costs += mode.costs.prefix(2).filter { $0 != mode.impedance }
             return
         }
         for name in text.split(separator: ",").map(Self.trimmed)
         where name.lowercased() != "none" {
             guard let cost = mode.costs.first(where: { $0.name.isEqualIgnoringCase(name) }) else {
-                throw Parameters.unexpected(
+                throw FormText.unexpected(
                     "accumulateAttributeNames", name,
                     mode.costs.map(\.name).joined(separator: ", "))
             }
@@ -313,7 +325,7 @@ struct SolveParameters {
     func metres(_ distance: Double, _ unit: String?, _ name: String) throws(Failure) -> Double {
         guard let unit else { return distance }
         guard let metres = Self.distanceUnits[unit.lowercased()] else {
-            throw Parameters.unexpected(name, unit, "esriMeters, esriFeet or the like")
+            throw FormText.unexpected(name, unit, "esriMeters, esriFeet or the like")
         }
         return distance * metres
     }
@@ -323,63 +335,76 @@ struct SolveParameters {
     }
 
     private mutating func readOutput() throws(Failure) {
-        if let precision = try parameters.number(Known.outputGeometryPrecision) {
+        if let precision = try parameters.number("outputGeometryPrecision") {
             guard precision >= 0 else {
-                throw Parameters.unexpected(
+                throw FormText.unexpected(
                     "outputGeometryPrecision", "\(precision)", "0 or more")
             }
-            try generalise(precision, parameters[Known.outputGeometryPrecisionUnits])
+            try generalise(precision, parameters["outputGeometryPrecisionUnits"])
         }
-        decimals = try parameters.integer(Known.geometryPrecision)
+        decimals = try parameters.integer("geometryPrecision", in: 0...15)
     }
 
     /// `outputLines`, also as true and false, which arcgis-rest-js declares; nil when absent.
-    func lines() throws(Failure) -> NetworkLines? {
-        switch parameters[Known.outputLines]?.lowercased() {
+    package func lines() throws(Failure) -> NetworkLines? {
+        switch parameters["outputLines"]?.lowercased() {
         case "true": .trueShape
         case "false": NetworkLines.none
-        default: try parameters.word(Known.outputLines, NetworkLines.self)
+        default: try parameters.word("outputLines", NetworkLines.self)
         }
     }
 
     /// Reads `startTime` or `timeOfDay`.
-    mutating func readStart(
-        _ parameter: Parameter<String?>, isUTC: Parameter<Bool>
+    package mutating func readStart(
+        _ parameter: String, isUTC: String
     ) throws(Failure) {
         let isUTC = try parameters.flag(isUTC)
         guard let text = parameters[parameter] else { return }
         if text.lowercased() == "now" {
             start = Double(WallClock.microseconds() / 1000)
         } else {
-            guard let number = Parameters.number(text), abs(number) <= 1e14 else {
-                throw Parameters.unexpected(parameter.name, text, "milliseconds since 1970, or now")
+            guard let number = FormText.number(text), abs(number) <= 1e14 else {
+                throw FormText.unexpected(parameter, text, "milliseconds since 1970, or now")
             }
             guard number != -1 else { return }
             start = number
             if !isUTC {
                 start = number - localShift
                 messages.append(
-                    (0, "'\(parameter.name)' is in local mean time of the network's middle."))
+                    (0, "'\(parameter)' is in local mean time of the network's middle."))
             }
         }
+        terms.regardsTimes = nil
         terms.departure = start.map { Timestamp(microseconds: Int64($0) * 1000) }
     }
 
     /// Throws where places without a road are not to be left out.
-    func check(unlocated: [String]) throws(Failure) {
+    package func check(unlocated: [String]) throws(Failure) {
         guard !unlocated.isEmpty,
-            try !parameters.flag(Known.ignoreInvalidLocations.name, default: true)
+            try !parameters.flag("ignoreInvalidLocations", default: true)
         else { return }
         throw SolveFailure.unable(unlocated)
     }
 
     /// The most cost of a route, in seconds or metres; nil for any.
-    func cutoff() throws(Failure) -> Double? {
-        guard let cutoff = try parameters.number(Known.defaultCutoff) else { return nil }
+    package func cutoff() throws(Failure) -> Double? {
+        guard let cutoff = try parameters.number("defaultCutoff") else { return nil }
         guard cutoff >= 0 else {
-            throw Parameters.unexpected(Known.defaultCutoff.name, "\(cutoff)", "0 or more")
+            throw FormText.unexpected("defaultCutoff", "\(cutoff)", "0 or more")
         }
-        return cutoff * mode.impedance.unit
+        return cutoff * (try unit().unit)
+    }
+
+    /// The cost in whose unit cutoffs and breaks are.
+    func unit() throws(Failure) -> NetworkCost {
+        guard let (parameter, cost) = parameters.unit(of: mode) else { return mode.impedance }
+        guard cost.kind == mode.impedance.kind else {
+            throw Failure(
+                .invalidParameter,
+                "parameter '\(parameter)': expected a unit of \(mode.impedance.name), which "
+                    + "the travel mode '\(mode.travelMode.name)' minimises")
+        }
+        return cost
     }
 
     // MARK: Barriers
@@ -387,10 +412,10 @@ struct SolveParameters {
     private mutating func readBarriers() throws(Failure) {
         var all: [RouteBarrier] = []
         for (parameter, list) in [
-            (Known.barriers, "Barriers"), (Known.polylineBarriers, "PolylineBarriers"),
-            (Known.polygonBarriers, "PolygonBarriers"),
+            ("barriers", "Barriers"), ("polylineBarriers", "PolylineBarriers"),
+            ("polygonBarriers", "PolygonBarriers"),
         ] {
-            let features = try NetworkFeatures.read(parameter, list, atMost: 1_000, parameters)
+            let features = try parameters.features(parameter, list, atMost: 1_000)
             barriers[list] = features
             for feature in features {
                 guard let shape = feature.shape else { continue }
@@ -401,7 +426,7 @@ struct SolveParameters {
                     all.append(barrier)
                 } catch {
                     throw Failure(
-                        error.code, "parameter '\(parameter.name)': \(error.message)")
+                        error.code, "parameter '\(parameter)': \(error.message)")
                 }
             }
         }
@@ -421,8 +446,8 @@ struct SolveParameters {
         switch feature.attributes["fulledge"] {
         case nil, .null?: break
         case .bool(let value)?: isFull = value
-        case .number(0)?: isFull = false
-        case .number(1)?: isFull = true
+        case .integer(0)?: isFull = false
+        case .integer(1)?: isFull = true
         case .some:
             throw Failure(
                 .invalidParameter,
@@ -454,6 +479,7 @@ struct SolveParameters {
         switch (list, type) {
         case (_, 0): return .closed
         case ("Barriers", 2):
+            if let seconds = feature.seconds, seconds >= 0 { return .delay(seconds) }
             guard let value, value >= 0 else {
                 throw Failure(
                     .invalidParameter,
@@ -461,6 +487,7 @@ struct SolveParameters {
             }
             return .delay(value * time.unit)
         case ("PolygonBarriers", 1):
+            if let factor = feature.factor, factor > 0 { return .factor(factor) }
             guard let value, value > 0 else {
                 throw Failure(
                     .invalidParameter,
@@ -477,8 +504,8 @@ struct SolveParameters {
     // MARK: Places
 
     private mutating func readLocating() throws(Failure) {
-        guard let text = parameters[Known.locateSettings] else { return }
-        let json = try RelaxedJSON.parse(text)
+        guard let text = parameters["locateSettings"] else { return }
+        let json = try FormText.json(text)
         let settings = json["default"] ?? json
         if let tolerance = settings["tolerance"]?.number {
             guard tolerance > 0 else {
@@ -491,22 +518,22 @@ struct SolveParameters {
             radius = min(
                 try metres(tolerance, unit, "locateSettings"), RoutePlace.usualRadius)
         }
-        if let sources = settings["sources"], sources != .null, sources != .array([]) {
+        if let sources = settings["sources"], !sources.elements.isEmpty {
             messages.append((50, "'sources' of 'locateSettings' changes nothing."))
         }
-        if let overrides = json["overrides"], overrides != .null, overrides != .object([:]) {
+        if let overrides = json["overrides"], !overrides.members.isEmpty {
             messages.append((50, "'overrides' of 'locateSettings' changes nothing."))
         }
     }
 
     /// Milliseconds by which the local mean time of the network's middle is ahead of UTC.
-    var localShift: Double {
+    package var localShift: Double {
         let middle = (network.extent.minX + network.extent.maxX) / 2
         return middle.isFinite ? (middle / 15 * 3_600_000).rounded() : 0
     }
 
     /// The places of features; those without a point stay unlocated, in the sea of nowhere.
-    func place(_ feature: NetworkFeature, in list: String) throws(Failure) -> RoutePlace? {
+    package func place(_ feature: NetworkFeature, in list: String) throws(Failure) -> RoutePlace? {
         guard let point = feature.point, point.isFinite, -180...180 ~= point.x,
             -90...90 ~= point.y
         else { return nil }
@@ -539,6 +566,7 @@ struct SolveParameters {
             )
         default: break
         }
+        if let seconds = feature.seconds { place.service = seconds }
         if let service = try feature.number("Attr_" + mode.costs[0].name) {
             guard 0...1e6 ~= service else {
                 throw Failure(
@@ -552,7 +580,7 @@ struct SolveParameters {
     }
 
     /// When a stop can be visited, by its `TimeWindowStart` and `TimeWindowEnd`; nil for always.
-    func window(_ feature: NetworkFeature, isUTC: Bool) throws(Failure) -> VisitWindow? {
+    package func window(_ feature: NetworkFeature, isUTC: Bool) throws(Failure) -> VisitWindow? {
         func moment(_ name: String) throws(Failure) -> Timestamp? {
             guard var value = try feature.number(name) else { return nil }
             guard abs(value) <= 1e14 else {
@@ -578,20 +606,13 @@ struct SolveParameters {
     // MARK: Messages
 
     /// Names the parameters that were sent and change nothing.
-    private mutating func noteIgnored(_ route: Route) {
-        let ignored = Set(Known.ignoredBySolve.map { $0.lowercased() })
-        for name in parameters.names {
-            let lowered = name.lowercased()
-            let isKnown = route.declaredNames?.contains(lowered) ?? true
-            guard ignored.contains(lowered) || !isKnown else { continue }
-            guard let value = isKnown ? parameters[name] : "?", value.lowercased() != "false" else {
-                continue
-            }
+    private mutating func noteIgnored() {
+        for name in parameters.ignored {
             messages.append((0, "Parameter '\(name.prefix(64))' changes nothing."))
         }
     }
 
-    mutating func note(_ context: RouteContext) {
+    package mutating func note(_ context: RouteContext) {
         for message in context.messages
         where !messages.contains(where: { $0.text == message.text }) {
             messages.append((50, message.text))

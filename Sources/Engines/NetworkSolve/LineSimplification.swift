@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-internal import Geometry
+package import Geometry
 internal import Glibc
 
 /// Fewer positions for a line that is shown as a whole.
-enum LineSimplification {
+package enum LineSimplification {
     /// Metres between two positions in degrees, on a sphere.
-    static func metres(_ first: Coordinate, _ second: Coordinate) -> Double {
+    package static func metres(_ first: Coordinate, _ second: Coordinate) -> Double {
         let radians = Double.pi / 180
         let (south, north) = (first.y * radians, second.y * radians)
         let (height, width) = (sin((north - south) / 2), sin((second.x - first.x) * radians / 2))
@@ -16,7 +16,7 @@ enum LineSimplification {
     }
 
     /// A line in degrees, generalised to a thousandth of its extent: what a screen shows of it.
-    static func simplified(_ line: [Coordinate]) -> [Coordinate] {
+    package static func simplified(_ line: [Coordinate]) -> [Coordinate] {
         guard let first = line.first else { return line }
         let scale = cos(first.y * .pi / 180)
         let flat = line.map { Coordinate(x: $0.x * scale, y: $0.y) }
@@ -27,7 +27,7 @@ enum LineSimplification {
     }
 
     /// The line with no position farther off than `tolerance`, by Douglas and Peucker.
-    static func simplified(_ line: [Coordinate], within tolerance: Double) -> [Coordinate] {
+    package static func simplified(_ line: [Coordinate], within tolerance: Double) -> [Coordinate] {
         tolerance > 0 ? kept(line, tolerance).map { line[$0] } : line
     }
 

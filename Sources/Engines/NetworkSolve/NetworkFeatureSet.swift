@@ -3,32 +3,40 @@
 
 internal import CairnModel
 internal import EsriForms
-internal import Geometry
-internal import Platform
+package import Geometry
+package import Platform
 
 /// A value of an attribute in an answer.
-enum NetworkValue: Hashable {
+package enum NetworkValue: Hashable {
     case whole(Int)
     case real(Double)
     case text(String)
     case null
 
-    init(_ number: Double?) { self = number.map { .real($0) } ?? .null }
+    package init(_ number: Double?) { self = number.map { .real($0) } ?? .null }
 }
 
 /// Features of an answer, all with the same attributes in the same order.
-struct NetworkFeatureSet {
-    struct Row {
-        var attributes: [(name: String, value: NetworkValue)]
+package struct NetworkFeatureSet {
+    package struct Row {
+        package var attributes: [(name: String, value: NetworkValue)]
         /// WGS 84 longitude and latitude.
-        var shape: Shape?
+        package var shape: Shape?
+        /// The number of the request's feature that it is; nil for a result.
+        package var number: Int?
     }
 
     /// Esri's type without its prefix, `Polyline`.
-    var geometryType: String
-    var rows: [Row] = []
+    package var geometryType: String
+    package var rows: [Row]
 
-    func write(_ name: String, in output: SolveOutput, to json: inout JSONWriter) {
+    /// A set of features.
+    package init(geometryType: String, rows: [Row] = []) {
+        self.geometryType = geometryType
+        self.rows = rows
+    }
+
+    package func write(_ name: String, in output: SolveOutput, to json: inout JSONWriter) {
         var names: [String] = []
         for row in rows {
             for attribute in row.attributes where !names.contains(attribute.name) {
@@ -63,21 +71,21 @@ struct NetworkFeatureSet {
 }
 
 /// The form of geometries in answers.
-struct SolveOutput {
-    let reference: PlaceReference
+package struct SolveOutput {
+    package let reference: SolveReference
     /// Degrees within which lines are generalised; 0 for none.
-    let generalisation: Double
+    package let generalisation: Double
     /// Decimals of coordinates; nil for all.
-    let decimals: Int?
+    package let decimals: Int?
 
-    init(_ parameters: SolveParameters) {
+    package init(_ parameters: SolveParameters) {
         reference = parameters.reference
         generalisation = parameters.generalisation
         decimals = parameters.decimals
     }
 
     /// A line in the output's reference; positions outside its domain are left out.
-    func projected(_ line: [Coordinate]) -> [Coordinate] {
+    package func projected(_ line: [Coordinate]) -> [Coordinate] {
         line.compactMap { place in
             guard var projected = reference.project(place) else { return nil }
             if let decimals {
@@ -91,7 +99,7 @@ struct SolveOutput {
         }
     }
 
-    func projected(_ shape: Shape) -> Shape {
+    package func projected(_ shape: Shape) -> Shape {
         switch shape {
         case .point(let place): .point(projected([place]).first ?? Coordinate(x: .nan, y: .nan))
         case .multipoint(let places): .multipoint(projected(places))
@@ -106,7 +114,7 @@ struct SolveOutput {
     }
 
     /// The length of a shape's lines in the output's units.
-    func length(_ shape: Shape) -> Double {
+    package func length(_ shape: Shape) -> Double {
         let lines: [[Coordinate]] =
             switch projected(shape) {
             case .polyline(let paths): paths
@@ -122,7 +130,7 @@ struct SolveOutput {
     }
 
     /// The area of a polygon in the output's square units.
-    func area(_ shape: Shape) -> Double {
+    package func area(_ shape: Shape) -> Double {
         guard case .polygon(let rings) = projected(shape) else { return 0 }
         // Holes run the other way round.
         return RingOrder.esri(rings).reduce(0) { sum, ring in
@@ -135,7 +143,7 @@ struct SolveOutput {
 
 extension JSONWriter {
     /// Writes `"messages":[…]`.
-    mutating func messages(_ messages: [(type: Int, text: String)]) {
+    package mutating func messages(_ messages: [(type: Int, text: String)]) {
         member("messages", array: messages) { json, message in
             json.object { json in
                 json.member("type", message.type)

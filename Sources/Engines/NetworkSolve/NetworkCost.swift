@@ -1,19 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-internal import CairnModel
+package import CairnModel
 
 /// A cost attribute of a network: a name for seconds or metres in some unit.
-struct NetworkCost: Hashable, Sendable {
-    var name: String
-    var kind: NetworkMode.Cost
+package struct NetworkCost: Hashable, Sendable {
+    package var name: String
+    package var kind: NetworkMode.Cost
     /// Seconds or metres of one unit.
-    var unit: Double
+    package var unit: Double
     /// Esri's name of the unit.
-    var unitName: String
+    package var unitName: String
+
+    /// A cost.
+    package init(name: String, kind: NetworkMode.Cost, unit: Double, unitName: String) {
+        self.name = name
+        self.kind = kind
+        self.unit = unit
+        self.unitName = unitName
+    }
 
     /// In the attribute's unit.
-    func value(length: Double, duration: Double) -> Double {
+    package func value(length: Double, duration: Double) -> Double {
         (kind == .time ? duration : length) / unit
     }
 
@@ -35,7 +43,7 @@ struct NetworkCost: Hashable, Sendable {
     }
 
     /// The attributes of a travel mode: its time, its length, then `Miles` and `Kilometers`.
-    static func all(of mode: NetworkMode.TravelMode) -> [NetworkCost] {
+    package static func all(of mode: NetworkMode.TravelMode) -> [NetworkCost] {
         var costs = [
             time(mode.timeAttribute ?? "TravelTime", mode.timeUnit ?? .minutes),
             distance(mode.distanceAttribute ?? "Kilometers", mode.distanceUnit ?? .kilometers),
@@ -49,25 +57,25 @@ struct NetworkCost: Hashable, Sendable {
 }
 
 /// Units of lengths in directions.
-enum DirectionsUnit {
+package enum DirectionsUnit {
     /// Metres of one unit by Esri's name in lower case.
-    static let metres: [String: Double] = [
+    package static let metres: [String: Double] = [
         "esrinaufeet": 0.3048, "esrinaukilometers": 1000, "esrinaumeters": 1,
         "esrinaumiles": 1609.344, "esrinaunauticalmiles": 1852, "esrinauyards": 0.9144,
         "esrinauinches": 0.0254, "esrinaumillimeters": 0.001, "esrinaucentimeters": 0.01,
         "esrinaudecimeters": 0.1,
     ]
-    static let usual = "esriNAUKilometers"
+    package static let usual = "esriNAUKilometers"
 }
 
 /// The travel modes of a network as ArcGIS has them.
-struct NetworkTravelMode: Sendable {
-    let mode: NetworkMode
-    let index: Int
-    let travelMode: NetworkMode.TravelMode
+package struct NetworkTravelMode: Sendable {
+    package let mode: NetworkMode
+    package let index: Int
+    package let travelMode: NetworkMode.TravelMode
 
     /// All of a network, the usual one first.
-    static func all(of network: NetworkPublished) -> [NetworkTravelMode] {
+    package static func all(of network: NetworkPublished) -> [NetworkTravelMode] {
         network.travelModes.map {
             NetworkTravelMode(
                 mode: network.modes[$0.mode], index: $0.mode, travelMode: $0.travelMode)
@@ -75,7 +83,7 @@ struct NetworkTravelMode: Sendable {
     }
 
     /// A text of sixteen digits that depends on the names of mode and travel mode alone.
-    var id: String {
+    package var id: String {
         // FNV-1a.
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         for byte in (mode.name + "/" + travelMode.name).utf8 {
@@ -85,12 +93,12 @@ struct NetworkTravelMode: Sendable {
         return String(repeating: "0", count: 16 - digits.count) + digits
     }
 
-    var costs: [NetworkCost] { NetworkCost.all(of: travelMode) }
+    package var costs: [NetworkCost] { NetworkCost.all(of: travelMode) }
 
     /// The cost that is minimised.
-    var impedance: NetworkCost { costs[travelMode.minimises == .time ? 0 : 1] }
+    package var impedance: NetworkCost { costs[travelMode.minimises == .time ? 0 : 1] }
 
-    var type: String {
+    package var type: String {
         switch mode.kind {
         case .automobile: "AUTOMOBILE"
         case .truck: "TRUCK"
@@ -100,7 +108,7 @@ struct NetworkTravelMode: Sendable {
     }
 
     /// The restriction that the mode is, which is always used.
-    var ownRestriction: String {
+    package var ownRestriction: String {
         switch mode.kind {
         case .automobile: "Driving an Automobile"
         case .truck: "Driving a Truck"
@@ -111,13 +119,13 @@ struct NetworkTravelMode: Sendable {
     }
 
     /// Restrictions that a request may use.
-    static let avoidances: [(name: String, roads: AvoidedRoads)] = [
+    package static let avoidances: [(name: String, roads: AvoidedRoads)] = [
         ("Avoid Toll Roads", .toll), ("Avoid Limited Access Roads", .motorway),
         ("Avoid Ferries", .ferry), ("Avoid Tunnels", .tunnel), ("Avoid Unpaved Roads", .unpaved),
     ]
 
     /// Esri's words for where a route may turn back.
-    static let uTurns: [(name: String, policy: UTurnPolicy)] = [
+    package static let uTurns: [(name: String, policy: UTurnPolicy)] = [
         ("esriNFSBAllowBacktrack", .everywhere),
         ("esriNFSBAtDeadEndsAndIntersections", .atDeadEndsAndIntersections),
         ("esriNFSBAtDeadEndsOnly", .atDeadEnds), ("esriNFSBNoBacktrack", .nowhere),

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-internal import CairnModel
+package import CairnModel
 internal import EsriForms
-internal import Geometry
-internal import Platform
+package import Geometry
+package import Platform
 internal import RouteDirections
 
 /// How much `directions` say.
-enum DirectionsOutput: String, CaseIterable {
+package enum DirectionsOutput: String, CaseIterable {
     case complete = "esriDOTComplete"
     case completeNoEvents = "esriDOTCompleteNoEvents"
     case instructions = "esriDOTInstructionsOnly"
@@ -18,20 +18,20 @@ enum DirectionsOutput: String, CaseIterable {
 }
 
 /// A route with what answers say of it.
-struct SolvedRoute {
-    var id: Int
-    var name: String
-    var route: FoundRoute
+package struct SolvedRoute {
+    package var id: Int
+    package var name: String
+    package var route: FoundRoute
     /// WGS 84 longitude and latitude.
-    var line: [Coordinate]
+    package var line: [Coordinate]
     /// Seconds at each place of the order of travel.
-    var services: [Double] = []
+    package var services: [Double] = []
     /// Seconds of waiting at each place; empty for none.
-    var waits: [Double] = []
+    package var waits: [Double] = []
     /// Seconds by which each place is reached too late; empty for none.
-    var violations: [Double] = []
+    package var violations: [Double] = []
 
-    init(id: Int, name: String, _ route: FoundRoute) throws(Failure) {
+    package init(id: Int, name: String, _ route: FoundRoute) throws(Failure) {
         self.id = id
         self.name = name
         self.route = route
@@ -44,7 +44,7 @@ struct SolvedRoute {
     }
 
     /// Seconds of the whole, those at places included.
-    var seconds: Double { route.duration + services.reduce(0, +) }
+    package var seconds: Double { route.duration + services.reduce(0, +) }
 
     private func stay(_ place: Int) -> Double {
         (services.indices.contains(place) ? services[place] : 0)
@@ -52,7 +52,7 @@ struct SolvedRoute {
     }
 
     /// Lines of directions, each with the seconds before it.
-    var timedLines: [(line: FoundRoute.Line, before: Double)] {
+    package var timedLines: [(line: FoundRoute.Line, before: Double)] {
         var before = stay(0)
         var leg = 0
         return (route.lines ?? []).map { line in
@@ -65,7 +65,7 @@ struct SolvedRoute {
         }
     }
 
-    func part(_ line: FoundRoute.Line) -> [Coordinate] {
+    package func part(_ line: FoundRoute.Line) -> [Coordinate] {
         guard self.line.indices.contains(line.firstPoint) else { return [] }
         let last = max(line.firstPoint, line.lastPoint)
         return line.firstPoint == last
@@ -74,43 +74,43 @@ struct SolvedRoute {
 }
 
 /// Writes directions as ArcGIS has them.
-struct NetworkDirections {
-    let output: SolveOutput
-    let kind: DirectionsOutput
+package struct NetworkDirections {
+    package let output: SolveOutput
+    package let kind: DirectionsOutput
     /// Metres of a unit of length.
-    let unit: Double
+    package let unit: Double
     /// Milliseconds since 1970; nil without a start.
-    let start: Double?
+    package let start: Double?
     /// Milliseconds from UTC to the clock of local times.
-    let localShift: Double
-    let language: String?
+    package let localShift: Double
+    package let language: String?
 
     /// What clients count from where there is no start: 30 December 1899.
-    static let zero = -2_209_161_600_000.0
+    package static let zero = -2_209_161_600_000.0
 
-    init(_ solve: SolveParameters) throws(Failure) {
+    package init(_ solve: SolveParameters) throws(Failure) {
         let parameters = solve.parameters
         output = SolveOutput(solve)
         start = solve.start
         localShift = solve.localShift
-        language = parameters[Known.directionsLanguage]
-        let units = parameters[Known.directionsLengthUnits] ?? DirectionsUnit.usual
+        language = parameters["directionsLanguage"]
+        let units = parameters["directionsLengthUnits"] ?? DirectionsUnit.usual
         if units.isEqualIgnoringCase("esriNAUUnknown") {
             unit = 1000
         } else {
             guard let metres = DirectionsUnit.metres[units.lowercased()] else {
-                throw Parameters.unexpected(
+                throw FormText.unexpected(
                     "directionsLengthUnits", units,
                     "esriNAU and Feet, Yards, Miles, Inches, NauticalMiles, Meters, Kilometers, "
                         + "Decimeters, Centimeters or Millimeters")
             }
             unit = metres
         }
-        kind = try parameters.word(Known.directionsOutputType, DirectionsOutput.self) ?? .complete
+        kind = try parameters.word("directionsOutputType", DirectionsOutput.self) ?? .complete
     }
 
     /// What the answer says of a language that is not known.
-    var note: String? {
+    package var note: String? {
         guard let language, !language.isEmpty else { return nil }
         let known = DirectionsLanguage.named(language).code
         let primary = language.prefix { $0 != "-" && $0 != "_" }.lowercased()
@@ -118,8 +118,13 @@ struct NetworkDirections {
         return "Directions are in '\(known)': there are none in '\(language.prefix(40))'."
     }
 
-    func write(_ routes: [SolvedRoute], to json: inout JSONWriter) throws(Failure) {
-        if kind == .featureSets { return writeSets(routes, to: &json) }
+    package func write(_ routes: [SolvedRoute], to json: inout JSONWriter) throws(Failure) {
+        if kind == .featureSets {
+            let (points, lines) = sets(of: routes)
+            points.write("directionPoints", in: output, to: &json)
+            lines.write("directionLines", in: output, to: &json)
+            return
+        }
         json.key("directions")
         json.openArray()
         for route in routes {
@@ -175,7 +180,10 @@ struct NetworkDirections {
         }
     }
 
-    private func writeSets(_ routes: [SolvedRoute], to json: inout JSONWriter) {
+    /// The points at which maneuvers are, and the lines between them.
+    package func sets(
+        of routes: [SolvedRoute]
+    ) -> (points: NetworkFeatureSet, lines: NetworkFeatureSet) {
         var points = NetworkFeatureSet(geometryType: "Point")
         var lines = NetworkFeatureSet(geometryType: "Polyline")
         for route in routes {
@@ -205,22 +213,40 @@ struct NetworkDirections {
                         ], shape: .polyline(paths: [part])))
             }
         }
-        points.write("directionPoints", in: output, to: &json)
-        lines.write("directionLines", in: output, to: &json)
+        return (points, lines)
     }
-}
 
-extension Parameters {
-    /// One of some words, in any case of letters; nil when absent.
-    func word<Word: RawRepresentable<String> & CaseIterable>(
-        _ parameter: Parameter<String?>, _ type: Word.Type
-    ) throws(Failure) -> Word? {
-        guard let text = self[parameter] else { return nil }
-        guard let word = Word.allCases.first(where: { $0.rawValue.isEqualIgnoringCase(text) })
-        else {
-            throw Self.unexpected(
-                parameter.name, text, Word.allCases.map(\.rawValue).joined(separator: ", "))
+    /// The directions as lines, a row for each: `RouteName`, `ArriveTime` (milliseconds since
+    /// 1970, null without a start), `Type` (the number of its maneuver), `SubItemType`, `Text`,
+    /// `ElapsedTime` (minutes) and `DriveDistance` (in the unit of lengths).
+    package func table(of routes: [SolvedRoute]) -> NetworkFeatureSet {
+        var set = NetworkFeatureSet(geometryType: "Polyline")
+        for route in routes {
+            for (line, before) in route.timedLines {
+                let time = start.map { $0 + localShift + (before * 1000).rounded() }
+                let type = Self.maneuvers.firstIndex(of: String(line.type.dropFirst(7))) ?? 0
+                set.rows.append(
+                    .init(
+                        attributes: [
+                            ("ObjectID", .whole(set.rows.count + 1)),
+                            ("RouteName", .text(route.name)), ("ArriveTime", .init(time)),
+                            ("Type", .whole(type)), ("SubItemType", .whole(1)),
+                            ("Text", .text(line.text)),
+                            ("ElapsedTime", .real(line.duration / 60)),
+                            ("DriveDistance", .real(line.length / unit)),
+                        ], shape: .polyline(paths: [route.part(line)])))
+            }
         }
-        return word
+        return set
     }
+
+    /// Esri's types of maneuvers by their numbers, without the prefix `esriDMT`.
+    private static let maneuvers = [
+        "Unknown", "Stop", "Straight", "BearLeft", "BearRight", "TurnLeft", "TurnRight",
+        "SharpLeft", "SharpRight", "UTurn", "Ferry", "Roundabout", "HighwayMerge", "HighwayExit",
+        "HighwayChange", "ForkCenter", "ForkLeft", "ForkRight", "Depart", "TripItem",
+        "EndOfFerry", "RampRight", "RampLeft", "TurnLeftRight", "TurnRightLeft",
+        "TurnRightRight", "TurnLeftLeft", "PedestrianRamp", "Elevator", "Escalator", "Stairs",
+        "DoorPassage",
+    ]
 }

@@ -1,29 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-internal import CairnModel
+package import CairnModel
 internal import EsriForms
 internal import Geometry
 internal import Platform
 
 /// Features with the places of those that have a point.
-struct NetworkLocations {
-    let list: String
-    let features: [NetworkFeature]
+package struct NetworkLocations {
+    package let list: String
+    package let features: [NetworkFeature]
     /// By their place in `features`.
-    private(set) var places: [(feature: Int, place: RoutePlace)] = []
+    package private(set) var places: [(feature: Int, place: RoutePlace)] = []
     /// What else is said of them.
-    private(set) var notes: [String] = []
+    package private(set) var notes: [String] = []
 
-    init(
-        _ parameter: Parameter<String?>, _ list: String, atMost limit: Int, _ solve: SolveParameters
+    package init(
+        _ parameter: String, _ list: String, atMost limit: Int, _ solve: SolveParameters
     ) throws(Failure) {
         self.list = list
         guard solve.parameters[parameter] != nil else {
-            throw Failure(.invalidParameter, "parameter '\(parameter.name)' is missing")
+            throw Failure(.invalidParameter, "parameter '\(parameter)' is missing")
         }
-        var features = try NetworkFeatures.read(
-            parameter, list, atMost: limit, solve.parameters)
+        var features = try solve.parameters.features(parameter, list, atMost: limit)
         // Answers refer to features by their ids.
         if Set(features.map(\.objectID)).count < features.count {
             for index in features.indices { features[index].attributes["objectid"] = nil }
@@ -35,12 +34,12 @@ struct NetworkLocations {
         }
     }
 
-    var request: [RoutePlace] { places.map(\.place) }
+    package var request: [RoutePlace] { places.map(\.place) }
 
-    func feature(_ place: Int) -> NetworkFeature { features[places[place].feature] }
+    package func feature(_ place: Int) -> NetworkFeature { features[places[place].feature] }
 
     /// What is said of those without a place on a road.
-    func unlocated(_ located: [LocatedPlace]) -> [String] {
+    package func unlocated(_ located: [LocatedPlace]) -> [String] {
         features.indices.filter { index in
             guard let place = places.firstIndex(where: { $0.feature == index }) else {
                 return true
@@ -49,34 +48,35 @@ struct NetworkLocations {
         }.map { SolveFailure.unlocated(features[$0].name, in: list) }
     }
 
-    func rows(_ located: [LocatedPlace]) -> [NetworkFeatureSet.Row] {
+    package func rows(_ located: [LocatedPlace]) -> [NetworkFeatureSet.Row] {
         features.enumerated().map { index, feature in
             let place = places.firstIndex { $0.feature == index }
             let found = place.flatMap { located.indices.contains($0) ? located[$0] : nil }
             return .init(
                 attributes: [
                     ("ObjectID", .whole(feature.objectID)), ("Name", .text(feature.name)),
-                ] + SolveParameters.located(found, feature), shape: feature.shape)
+                ] + SolveParameters.located(found, feature), shape: feature.shape,
+                number: feature.number)
         }
     }
 }
 
 /// `solveClosestFacility`: the nearest facilities of each incident.
-struct FacilitySolve {
+package struct FacilitySolve {
     /// An incident with a facility.
-    struct Pair {
-        var incident: Int
-        var facility: Int
-        var rank: Int
+    package struct Pair {
+        package var incident: Int
+        package var facility: Int
+        package var rank: Int
     }
 
     /// Most routes of an answer.
-    static let routeLimit = 500
+    package static let routeLimit = 500
 
-    private(set) var pairs: [Pair] = []
-    private(set) var context: RouteContext?
+    package private(set) var pairs: [Pair] = []
+    package private(set) var context: RouteContext?
     /// The request for the costs of all pairs; nil where there are none.
-    let table: RouteTableRequest?
+    package let table: RouteTableRequest?
     private var solve: SolveParameters
     private let incidents: NetworkLocations
     private let facilities: NetworkLocations
@@ -89,32 +89,31 @@ struct FacilitySolve {
     private var routes: [(pair: Pair, route: SolvedRoute)] = []
     private var failures: [String] = []
 
-    init(
-        _ network: NetworkPublished, _ call: Call, at position: Int64?
+    package init(
+        _ network: NetworkPublished, _ parameters: any SolveForm, at position: Int64?
     ) throws(Failure) {
-        let parameters = call.parameters
-        solve = try SolveParameters(network, call, at: position)
-        try solve.readStart(Known.timeOfDay, isUTC: Known.timeOfDayIsUTC)
-        if let usage = parameters[Known.timeOfDayUsage],
+        solve = try SolveParameters(network, parameters, at: position)
+        try solve.readStart("timeOfDay", isUTC: "timeOfDayIsUTC")
+        if let usage = parameters["timeOfDayUsage"],
             !usage.isEqualIgnoringCase("esriNATimeOfDayUseAsStartTime")
         {
-            throw Parameters.unexpected(
-                Known.timeOfDayUsage.name, usage, "esriNATimeOfDayUseAsStartTime")
+            throw FormText.unexpected(
+                "timeOfDayUsage", usage, "esriNATimeOfDayUseAsStartTime")
         }
         let directions = try NetworkDirections(solve)
         self.directions =
-            try parameters.flag(Known.returnDirections.name, default: false) ? directions : nil
+            try parameters.flag("returnDirections", default: false) ? directions : nil
         if let note = self.directions?.note { solve.messages.append((50, note)) }
         lines = try solve.lines() ?? .trueShape
         direction =
-            try parameters.word(Known.travelDirection, TravelDirection.self) ?? .to
-        count = try parameters.integer(Known.defaultTargetFacilityCount) ?? 1
-        isEmptyAllowed = try parameters.flag(Known.returnEmptyResults)
+            try parameters.word("travelDirection", TravelDirection.self) ?? .to
+        count = try parameters.integer("defaultTargetFacilityCount", in: 1...1_000) ?? 1
+        isEmptyAllowed = try parameters.flag("returnEmptyResults")
         let cutoff = try solve.cutoff()
         incidents = try NetworkLocations(
-            Known.incidents, "Incidents", atMost: 1_000, solve)
+            "incidents", "Incidents", atMost: 1_000, solve)
         facilities = try NetworkLocations(
-            Known.facilities, "Facilities", atMost: 1_000, solve)
+            "facilities", "Facilities", atMost: 1_000, solve)
         let isTo = direction == .to
         guard !incidents.places.isEmpty, !facilities.places.isEmpty else {
             table = nil
@@ -128,7 +127,7 @@ struct FacilitySolve {
     }
 
     /// Ranks the facilities of each incident.
-    mutating func take(_ answer: RouteTableAnswer) throws(Failure) {
+    package mutating func take(_ answer: RouteTableAnswer) throws(Failure) {
         context = answer.context
         solve.note(answer.context)
         let isTo = direction == .to
@@ -164,7 +163,7 @@ struct FacilitySolve {
         }
     }
 
-    func route(_ index: Int) -> RouteRequest {
+    package func route(_ index: Int) -> RouteRequest {
         let pair = pairs[index]
         let ends = [
             incidents.places[pair.incident].place, facilities.places[pair.facility].place,
@@ -176,7 +175,7 @@ struct FacilitySolve {
         return request
     }
 
-    mutating func take(_ answer: RouteAnswer, for index: Int) throws(Failure) {
+    package mutating func take(_ answer: RouteAnswer, for index: Int) throws(Failure) {
         guard let best = answer.routes.first else { return }
         solve.note(answer.context)
         let pair = pairs[index]
@@ -192,7 +191,20 @@ struct FacilitySolve {
             ))
     }
 
-    func body() throws(Failure) -> [UInt8] {
+    /// What was found.
+    package struct Results {
+        /// Type and text.
+        package var messages: [(type: Int, text: String)]
+        package var routes = NetworkFeatureSet(geometryType: "Polyline")
+        package var facilities: NetworkFeatureSet
+        package var incidents: NetworkFeatureSet
+        /// Places in `facilities` of those that a route leads to, ascending.
+        package var closest: [Int]
+        package var solved: [SolvedRoute]
+    }
+
+    /// Throws Esri's phrases where there is no route, unless empty results are wanted.
+    package func results() throws(Failure) -> Results {
         let lost =
             incidents.unlocated(located.incidents) + facilities.unlocated(located.facilities)
         try solve.check(unlocated: lost)
@@ -204,27 +216,45 @@ struct FacilitySolve {
         messages += (lost + failures).filter { text in
             !messages.contains { $0.text == text }
         }.map { (50, $0) }
-        let parameters = solve.parameters
         let output = SolveOutput(solve)
-        var set = NetworkFeatureSet(geometryType: "Polyline")
-        if try parameters.flag(Known.returnCFRoutes) {
-            for (pair, route) in routes { set.rows.append(row(pair, route, output)) }
-        }
+        let closest = Set(routes.map { facilities.places[$0.pair.facility].feature })
+        var results = Results(
+            messages: messages,
+            facilities: NetworkFeatureSet(
+                geometryType: "Point", rows: facilities.rows(located.facilities)),
+            incidents: NetworkFeatureSet(
+                geometryType: "Point", rows: incidents.rows(located.incidents)),
+            closest: closest.sorted(), solved: routes.map(\.route))
+        for (pair, route) in routes { results.routes.rows.append(row(pair, route, output)) }
+        return results
+    }
+
+    /// The answer of a `NAServer`; throws as ``results()`` does.
+    package func body() throws(Failure) -> [UInt8] {
+        var results = try results()
+        let (output, parameters) = (SolveOutput(solve), solve.parameters)
+        if try !parameters.flag("returnCFRoutes") { results.routes.rows = [] }
         var json = JSONWriter()
         json.openObject()
-        json.messages(messages)
-        set.write("routes", in: output, to: &json)
-        for (flag, name, rows) in [
-            (Known.returnFacilities, "facilities", facilities.rows(located.facilities)),
-            (Known.returnIncidents, "incidents", incidents.rows(located.incidents)),
+        json.messages(results.messages)
+        results.routes.write("routes", in: output, to: &json)
+        for (flag, name, set) in [
+            ("returnFacilities", "facilities", results.facilities),
+            ("returnIncidents", "incidents", results.incidents),
         ] where try parameters.flag(flag) {
-            NetworkFeatureSet(geometryType: "Point", rows: rows).write(name, in: output, to: &json)
+            set.write(name, in: output, to: &json)
         }
         try solve.writeBarriers(output, to: &json)
-        if let directions { try directions.write(routes.map(\.route), to: &json) }
+        if let directions { try directions.write(results.solved, to: &json) }
         json.closeObject()
         return json.bytes
     }
+
+    /// The costs that results have.
+    package var costs: [NetworkCost] { solve.costs }
+
+    /// What writes the directions; nil where they are not wanted.
+    package var writer: NetworkDirections? { directions }
 
     private func row(
         _ pair: Pair, _ route: SolvedRoute, _ output: SolveOutput
@@ -232,20 +262,12 @@ struct FacilitySolve {
         let (incident, facility) = (
             incidents.feature(pair.incident), facilities.feature(pair.facility)
         )
-        func approach(_ feature: NetworkFeature) -> NetworkValue {
-            if case .number(let number)? = feature.attributes["curbapproach"],
-                let whole = Int(exactly: number)
-            {
-                return .whole(whole)
-            }
-            return .whole(0)
-        }
         var row = NetworkFeatureSet.Row(
             attributes: [
                 ("ObjectID", .whole(route.id)), ("FacilityID", .whole(facility.objectID)),
                 ("FacilityRank", .whole(pair.rank)), ("Name", .text(route.name)),
-                ("IncidentCurbApproach", approach(incident)),
-                ("FacilityCurbApproach", approach(facility)),
+                ("IncidentCurbApproach", .whole(incident.approach)),
+                ("FacilityCurbApproach", .whole(facility.approach)),
                 ("IncidentID", .whole(incident.objectID)),
             ])
         if let start = solve.start {

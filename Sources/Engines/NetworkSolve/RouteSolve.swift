@@ -1,26 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-internal import CairnModel
+package import CairnModel
 internal import EsriForms
 internal import Geometry
-internal import Platform
-internal import Site
+package import Platform
 
 /// `solve`: a route over stops, or one for each route name.
-struct RouteSolve {
+package struct RouteSolve {
     /// The stops of one route in the order of travel, unless that is looked for.
-    struct Group {
-        var name: String?
-        var stops: [NetworkFeature]
+    package struct Group {
+        package var name: String?
+        package var stops: [NetworkFeature]
         /// Those with a point, by their place in `stops`.
-        var places: [(stop: Int, place: RoutePlace)] = []
-        var answer: RouteAnswer?
-        var failure: [String] = []
+        package var places: [(stop: Int, place: RoutePlace)] = []
+        package var answer: RouteAnswer?
+        package var failure: [String] = []
     }
 
-    var groups: [Group] = []
-    private(set) var context: RouteContext?
+    package var groups: [Group] = []
+    package private(set) var context: RouteContext?
     private var solve: SolveParameters
     private let directions: NetworkDirections?
     private let lines: NetworkLines
@@ -28,46 +27,43 @@ struct RouteSolve {
     private let skipsUnlocated: Bool
     /// Whether the answer says what shaped the routes.
     private let explains: Bool
-    private let caller: Caller
     /// Whether an answer without a route is no failure.
-    var isEmptyAllowed: Bool
+    package var isEmptyAllowed: Bool
 
-    init(
-        _ network: NetworkPublished, _ call: Call, at position: Int64?
+    package init(
+        _ network: NetworkPublished, _ parameters: any SolveForm, at position: Int64?
     ) throws(Failure) {
-        let parameters = call.parameters
-        solve = try SolveParameters(network, call, at: position)
-        try solve.readStart(Known.startTime, isUTC: Known.startTimeIsUTC)
+        solve = try SolveParameters(network, parameters, at: position)
+        try solve.readStart("startTime", isUTC: "startTimeIsUTC")
         let directions = try NetworkDirections(solve)
         self.directions =
-            try parameters.flag(Known.returnDirections.name, default: true) ? directions : nil
+            try parameters.flag("returnDirections", default: true) ? directions : nil
         if let note = self.directions?.note { solve.messages.append((50, note)) }
         lines = try solve.lines() ?? .trueShape
         if lines == .measured {
             solve.messages.append((50, "Lines have no measures: 'outputLines' is true shape."))
         }
         skipsUnlocated = try parameters.flag(
-            Known.ignoreInvalidLocations.name, default: true)
-        isEmptyAllowed = try parameters.flag(Known.returnEmptyResults)
-        explains = try parameters.flag(Known.explain)
-        caller = call.caller
+            "ignoreInvalidLocations", default: true)
+        isEmptyAllowed = try parameters.flag("returnEmptyResults")
+        explains = try parameters.flag("explain")
         order =
-            try parameters.flag(Known.findBestSequence)
+            try parameters.flag("findBestSequence")
             ? RouteRequest.StopOrder(
-                keepsFirst: try parameters.flag(Known.preserveFirstStop),
-                keepsLast: try parameters.flag(Known.preserveLastStop)) : nil
-        let usesWindows = try parameters.flag(Known.useTimeWindows)
-        let areUTC = try parameters.flag(Known.timeWindowsAreUTC)
+                keepsFirst: try parameters.flag("preserveFirstStop", default: true),
+                keepsLast: try parameters.flag("preserveLastStop", default: true)) : nil
+        let usesWindows = try parameters.flag("useTimeWindows")
+        let areUTC = try parameters.flag("timeWindowsAreUTC")
         guard !usesWindows || solve.start != nil else {
             throw Failure(
                 .invalidParameter, "'useTimeWindows' needs 'startTime': when the first stop is left"
             )
         }
-        guard parameters[Known.stops] != nil else {
+        guard parameters["stops"] != nil else {
             throw Failure(.invalidParameter, "parameter 'stops' is missing")
         }
-        let stops = try NetworkFeatures.read(
-            Known.stops, "Stops", atMost: RouteRequest.largestStopCount, parameters)
+        let stops = try parameters.features(
+            "stops", "Stops", atMost: parameters.stopLimit ?? RouteRequest.largestStopCount)
         var names: [String?] = []
         for stop in stops where !names.contains(stop.text("RouteName")) {
             names.append(stop.text("RouteName"))
@@ -93,7 +89,7 @@ struct RouteSolve {
     }
 
     /// The request of a group; nil where it has too few places.
-    mutating func request(_ index: Int) throws(Failure) -> RouteRequest? {
+    package mutating func request(_ index: Int) throws(Failure) -> RouteRequest? {
         let group = groups[index]
         let located = Set(group.places.map(\.stop))
         let lost = group.stops.indices.filter { !located.contains($0) }.map {
@@ -115,7 +111,7 @@ struct RouteSolve {
         return request
     }
 
-    mutating func take(_ answer: RouteAnswer, for index: Int) {
+    package mutating func take(_ answer: RouteAnswer, for index: Int) {
         groups[index].answer = answer
         context = answer.context
         solve.note(answer.context)
@@ -140,78 +136,76 @@ struct RouteSolve {
         groups[index].failure = details.isEmpty ? [SolveFailure.noSolution] : details
     }
 
+    /// What was found.
+    package struct Results {
+        /// Type and text.
+        package var messages: [(type: Int, text: String)]
+        package var routes = NetworkFeatureSet(geometryType: "Polyline")
+        package var stops = NetworkFeatureSet(geometryType: "Point")
+        package var solved: [SolvedRoute] = []
+    }
+
     /// Throws Esri's phrases where there is no route, unless empty results are wanted.
-    func body() throws(Failure) -> [UInt8] {
+    package func results() throws(Failure) -> Results {
         let failures = groups.flatMap(\.failure)
-        var messages = solve.messages
+        var results = Results(messages: solve.messages)
         let found = groups.contains { $0.answer?.routes.isEmpty == false }
         if !found, !isEmptyAllowed { throw SolveFailure.unable(failures) }
-        messages += failures.filter { failure in
-            !messages.contains { $0.text == failure }
+        results.messages += failures.filter { failure in
+            !solve.messages.contains { $0.text == failure }
         }.map { (100, $0) }
-        var routes: [SolvedRoute] = []
-        var rows: [NetworkFeatureSet.Row] = []
-        var stops: [NetworkFeatureSet.Row] = []
         let output = SolveOutput(solve)
         for group in groups {
             if let answer = group.answer, let best = answer.routes.first {
-                let (solved, order) = try solved(group, answer, best, id: routes.count + 1)
-                routes.append(solved)
-                rows.append(row(solved, group, order, output))
+                let (solved, order) = try solved(
+                    group, answer, best, id: results.solved.count + 1)
+                results.solved.append(solved)
+                results.routes.rows.append(row(solved, group, order, output))
             }
-            stops += self.stops(group)
+            results.stops.rows += self.stops(group)
         }
-        let parameters = solve.parameters
+        return results
+    }
+
+    /// The answer of a `NAServer`, with what `append` writes behind; throws as ``results()`` does.
+    package func body(
+        append: (inout JSONWriter) -> Void = { _ in }
+    ) throws(Failure) -> [UInt8] {
+        let results = try results()
+        let (output, parameters) = (SolveOutput(solve), solve.parameters)
         var json = JSONWriter()
         json.openObject()
-        json.messages(messages)
-        if try parameters.flag(Known.returnRoutes.name, default: true) {
-            NetworkFeatureSet(geometryType: "Polyline", rows: rows)
-                .write("routes", in: output, to: &json)
+        json.messages(results.messages)
+        if try parameters.flag("returnRoutes", default: true) {
+            results.routes.write("routes", in: output, to: &json)
         }
-        if try parameters.flag(Known.returnStops) {
-            NetworkFeatureSet(geometryType: "Point", rows: stops)
-                .write("stops", in: output, to: &json)
+        if try parameters.flag("returnStops") {
+            results.stops.write("stops", in: output, to: &json)
         }
         try solve.writeBarriers(output, to: &json)
-        if let directions { try directions.write(routes, to: &json) }
-        if explains { writeShaping(&json) }
+        if let directions { try directions.write(results.solved, to: &json) }
+        if explains { append(&json) }
         json.closeObject()
         return json.bytes
     }
 
-    /// Writes the changes of roads and the barriers without which a route would cost something
-    /// else, with its cost then; null for no route.
-    private func writeShaping(_ json: inout JSONWriter) {
-        let cost = solve.mode.impedance
-        let found = groups.compactMap(\.answer).filter { !$0.routes.isEmpty }
-        let all = found.enumerated().flatMap { place, answer in
-            (answer.shapedBy ?? []).map { (route: place + 1, shaping: $0) }
-        }
-        json.member("shapedBy", array: all) { json, element in
-            let shaping = element.shaping
-            json.object { json in
-                json.member("routeId", element.route)
-                if let change = shaping.change {
-                    json.member("change", Int(change))
-                    if let reason = shaping.reason { json.member("reason", reason) }
-                } else if let name = shaping.reason {
-                    json.member("barrier", name)
-                }
-                RoadResource.write(shaping.effect, &json)
-                if let followed = shaping.followed {
-                    let isNamed = caller.may(.query, on: .map(followed.map.rawValue))
-                    RoadResource.write(followed, isNamed: isNamed, &json)
-                }
-                json.key("Total_" + cost.name)
-                if let without = shaping.costWithout {
-                    json.number(without / cost.unit)
-                } else {
-                    json.null()
-                }
+    /// The changes of roads and the barriers without which a route would cost something else, each
+    /// with the number of its route; of a request that asks for them.
+    package var shapings: [(route: Int, shaping: RouteShaping)] {
+        groups.compactMap(\.answer).filter { !$0.routes.isEmpty }.enumerated()
+            .flatMap { place, answer in
+                (answer.shapedBy ?? []).map { (route: place + 1, shaping: $0) }
             }
-        }
     }
+
+    /// The costs that results have.
+    package var costs: [NetworkCost] { solve.costs }
+
+    /// The cost that is minimised.
+    package var impedance: NetworkCost { solve.mode.impedance }
+
+    /// What writes the directions; nil where they are not wanted.
+    package var writer: NetworkDirections? { directions }
 
     /// The route, and its places of the request in the order of travel.
     private func solved(
@@ -255,7 +249,7 @@ struct RouteSolve {
         if let start = solve.start {
             let wait = solved.waits.reduce(0, +)
             let end = start + ((solved.seconds + wait) * 1000).rounded()
-            let (time, local) = (solve.mode.costs[0], solve.localShift)
+            let (time, local) = (solve.time, solve.localShift)
             row.attributes += [
                 ("StartTime", .real(start + local)), ("EndTime", .real(end + local)),
                 ("StartTimeUTC", .real(start)), ("EndTimeUTC", .real(end)),
@@ -295,7 +289,8 @@ struct RouteSolve {
                     ("ObjectID", .whole(stop.objectID)), ("Name", .text(stop.name)),
                     ("RouteName", group.name.map { .text($0) } ?? .null),
                     ("Sequence", located?.order.map { .whole($0 + 1) } ?? .null),
-                ] + SolveParameters.located(located, stop), shape: stop.shape)
+                ] + SolveParameters.located(located, stop), shape: stop.shape,
+                number: stop.number)
             guard let order = located?.order, let answer = group.answer,
                 let best = answer.routes.first
             else { return row }
@@ -321,7 +316,7 @@ struct RouteSolve {
             var arrival = start + ((driven + before) * 1000).rounded()
             var departure = arrival + own * 1000
             if let times = best.times, times.indices.contains(order) {
-                let (visit, time) = (times[order], solve.mode.costs[0])
+                let (visit, time) = (times[order], solve.time)
                 arrival = start + (visit.arrival * 1000).rounded()
                 departure = start + (visit.departure * 1000).rounded()
                 row.attributes += [
@@ -348,19 +343,15 @@ struct RouteSolve {
 
 extension SolveParameters {
     /// The attributes that say where a place was found.
-    static func located(
+    package static func located(
         _ place: LocatedPlace?, _ feature: NetworkFeature
     ) -> [(name: String, value: NetworkValue)] {
-        let approach: Int =
-            if case .number(let number)? = feature.attributes["curbapproach"] {
-                Int(exactly: number) ?? 0
-            } else { 0 }
-        return [
+        [
             ("SourceID", place?.position == nil ? .null : .whole(1)),
             ("SourceOID", place?.edge.map { .whole(Int($0.way)) } ?? .null),
             ("PosAlong", NetworkValue(place?.fraction)),
             ("SideOfEdge", place?.side.map { .whole($0.rawValue) } ?? .null),
-            ("CurbApproach", .whole(approach)),
+            ("CurbApproach", .whole(feature.approach)),
             ("Status", .whole((place?.status ?? .notLocated).rawValue)),
             ("SnapX", NetworkValue(place?.position?.x)),
             ("SnapY", NetworkValue(place?.position?.y)),
@@ -369,11 +360,11 @@ extension SolveParameters {
     }
 
     /// Writes the barriers that are wanted back.
-    func writeBarriers(_ output: SolveOutput, to json: inout JSONWriter) throws(Failure) {
+    package func writeBarriers(_ output: SolveOutput, to json: inout JSONWriter) throws(Failure) {
         for (flag, list, name, type) in [
-            (Known.returnBarriers, "Barriers", "barriers", "Point"),
-            (Known.returnPolylineBarriers, "PolylineBarriers", "polylineBarriers", "Polyline"),
-            (Known.returnPolygonBarriers, "PolygonBarriers", "polygonBarriers", "Polygon"),
+            ("returnBarriers", "Barriers", "barriers", "Point"),
+            ("returnPolylineBarriers", "PolylineBarriers", "polylineBarriers", "Polyline"),
+            ("returnPolygonBarriers", "PolygonBarriers", "polygonBarriers", "Polygon"),
         ] where try parameters.flag(flag) {
             var set = NetworkFeatureSet(geometryType: type)
             for feature in barriers[list] ?? [] {
