@@ -21,7 +21,7 @@ from arcgis.geoprocessing import DataFile, import_toolbox
 from arcgis.geoprocessing._uploads import Uploads
 from arcgis.gis import GIS
 from arcgis.network import (ClosestFacilityLayer, NetworkDataset, ODCostMatrixLayer, RouteLayer,
-                            ServiceAreaLayer)
+                            ServiceAreaLayer, analysis)
 
 # The corners of the town, longitude and latitude.
 SOUTH_WEST, NORTH_EAST, MIDDLE = "13.0,51.0", "13.015,51.009", "13.006,51.0018"
@@ -209,6 +209,42 @@ def feature_jobs(gis, tools, route):
     check(refusal is not None, "origins without destinations are refused", refusal)
 
 
+def tasks(gis, root, route):
+    """Esri's asynchronous analyses, found by the portal, which agree with the single answers."""
+    mode = json.dumps(next(mode for mode in RouteLayer(root + "/Route", gis=gis).retrieve_travel_modes()
+                           ["supportedTravelModes"] if mode["name"] == "Driving Time"))
+    minutes = route["Total_TravelTime"]
+    ends = points(4326, (SOUTH_WEST, {"Name": "home"}), (NORTH_EAST, {"Name": "work"}))
+    found = analysis.find_routes(ends, travel_mode=mode, directions_language="de", gis=gis)
+    row = found.output_routes.features[0].attributes
+    check(found.solve_succeeded and row["Name"] == "home - work" and abs(row["Total_Minutes"] - minutes) < 1e-9,
+          "find_routes has the route's time", row)
+    texts = [step.attributes["Text"] for step in found.output_directions.features]
+    check(any("abbiegen" in text for text in texts), "and its directions", texts)
+    check([stop.attributes["Status"] for stop in found.output_stops.features] == [0, 0], "and its stops")
+    check(len(found) == 12, "and all of Esri's results", found._fields)
+    others_ = points(4326, (NORTH_EAST, {"OBJECTID": 1}), (MIDDLE, {"OBJECTID": 2}))
+    home = points(4326, (SOUTH_WEST, {"OBJECTID": 1}))
+    near = analysis.find_closest_facilities(home, others_, number_of_facilities_to_find=2, travel_mode=mode, gis=gis)
+    ranked = [line.attributes for line in near.output_routes.features]
+    check([line["FacilityOID"] for line in ranked] == [2, 1] and abs(ranked[1]["Total_Minutes"] - minutes) < 1e-9,
+          "find_closest_facilities ranks the facilities", ranked)
+    areas = analysis.generate_service_areas(home, break_values="1 2", travel_mode=mode, gis=gis)
+    check([area.attributes["ToBreak"] for area in areas.service_areas.features] == [2, 1],
+          "generate_service_areas has an area for each break")
+    matrix = analysis.generate_origin_destination_cost_matrix(home, others_, travel_mode=mode, gis=gis)
+    cells = {cell.attributes["DestinationOID"]: cell.attributes
+             for cell in matrix.output_origin_destination_lines.features}
+    check(abs(cells[1]["Total_Time"] - minutes) < 1e-9 and cells[2]["DestinationRank"] == 1,
+          "generate_origin_destination_cost_matrix agrees with the route", cells)
+    try:
+        analysis.find_routes(ends, travel_mode="Flying", gis=gis)
+        refusal = None
+    except Exception as error:  # pylint: disable=broad-except
+        refusal = str(error)
+    check(refusal is not None and "Driving Time" in refusal, "find_routes with an unknown travel mode is refused", refusal)
+
+
 def main():
     if len(sys.argv) != 3:
         sys.exit(__doc__)
@@ -220,6 +256,7 @@ def main():
     others(gis, root, route)
     with tempfile.TemporaryDirectory() as folder:
         jobs(gis, url, route, folder)
+    tasks(gis, root, route)
 
     carl = GIS(url, "carl", password, use_gen_token=True)
     check(carl.content.search('type:"Network Analysis Service"') == [], "a user without a grant finds no network")

@@ -76,6 +76,14 @@ package struct RouteSolve {
                     ($0.1 ?? 0, $0.0.number) < ($1.1 ?? 0, $1.0.number)
                 }.map(\.0)
             }
+            guard own.count <= RouteRequest.largestStopCount else {
+                throw Failure(
+                    .tooLarge, SolveFailure.title,
+                    details: [
+                        "Route \"\(name ?? "")\" has \(own.count) stops: the most is "
+                            + "\(RouteRequest.largestStopCount)."
+                    ])
+            }
             var group = Group(name: name, stops: own)
             for (index, stop) in own.enumerated() {
                 if var place = try solve.place(stop, in: "Stops") {

@@ -343,7 +343,7 @@ struct TaskForm: SolveForm {
             "additionaldistance", "additional_distance", "additionalcost", "scaleddistancefactor",
             "sourceoid", "posalong",
         ]
-        ignored += Set(all).intersection(unused).sorted().map { "'" + $0 + "' of features" }
+        ignored += Set(all).intersection(unused).sorted().map { $0 + " of features" }
     }
 
     // MARK: Features
