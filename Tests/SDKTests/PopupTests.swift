@@ -105,6 +105,37 @@ import Testing
         #expect(fields.formattedValues.count == 4)
     }
 
+    @Test func `a popup has the attachments of its feature`() async throws {
+        let path = "/City/FeatureServer/0"
+        let layer = Sample.layer(0, "Houses", "esriGeometryPoint").dropLast()
+        server.on(
+            path,
+            json: layer + #"""
+                ,"hasAttachments":true,"popupInfo":{"title":"House","popupElements":[
+                {"type":"attachments","title":"Files","displayType":"list"}]}}
+                """#)
+        server.on(path + "/query", json: #"{"features":[{"attributes":{"OBJECTID":1}}]}"#)
+        server.on(
+            path + "/1/attachments",
+            json: #"{"attachmentInfos":[{"id":5,"name":"a.jpg","contentType":"image/jpeg"}]}"#)
+        let table = ServiceFeatureTable(url: server.url.appending(path: "City/FeatureServer/0"))
+        let houses = FeatureLayer(featureTable: table)
+        try await houses.load()
+        let definition = try #require(houses.popupDefinition)
+        let found = try await table.queryFeatures(using: QueryParameters()).features()
+        func element(_ of: any GeoElement) throws -> AttachmentsPopupElement {
+            try #require(
+                Popup(geoElement: of, definition: definition).evaluatedElements.first
+                    as? AttachmentsPopupElement)
+        }
+        let files = try element(found[0])
+        #expect(files.title == "Files" && files.displayType == .list)
+        #expect(try await files.attachments.map(\.name) == ["a.jpg"])
+        let none = try element(Graphic(attributes: [:]))
+        let error = await #expect(throws: CairnError.self) { try await none.attachments }
+        #expect(error?.kind == .unsupported)
+    }
+
     @Test func `popups that are off stay off through a web map, and changes are kept`() throws {
         let map = Map(spatialReference: .webMercator)
         let table = ServiceFeatureTable(url: server.url.appending(path: "City/FeatureServer/0"))

@@ -25,11 +25,32 @@ final class ReplicaServer: Sendable {
         var isDeleted = false
     }
 
+    /// An attachment as it is compared.
+    struct Attached: Equatable, Sendable {
+        var parent: UUID
+        var name: String
+        var type = "image/jpeg"
+        var data: Data
+    }
+
+    struct StoredAttachment: Sendable {
+        var file: Attached
+        var generation: Int64
+        var isDeleted = false
+    }
+
     /// How answers travel.
     enum Style: CaseIterable, Sendable { case embedded, file, asynchronous }
 
     struct State: Sendable {
         var layers: [[UUID: Stored]] = [[:], [:]]
+        /// Those of layer 0.
+        var attachments: [UUID: StoredAttachment] = [:]
+        var hasAttachments = false
+        /// Where the bytes of attachments are: in the answer, or below `/attached/`.
+        var areEmbedded = false
+        var attachmentDirection = "none"
+        var hasAttachmentDirections = true
         var generation: Int64 = 100
         var nextObject: Int64 = 1
         var files: [String: String] = [:]
@@ -54,7 +75,15 @@ final class ReplicaServer: Sendable {
     init(_ change: (inout State) -> Void = { _ in }) {
         state.withLock { change(&$0) }
         stub.on("/City/FeatureServer") { [weak self] _ in .json(self?.description ?? "") }
-        stub.on("/City/FeatureServer/0", json: Self.layer(0))
+        stub.on("/City/FeatureServer/0") { [weak self] _ in
+            .json(Self.layer(0, self?.state.withLock { $0.hasAttachments } ?? false))
+        }
+        stub.on("/attached/*") { [weak self] asked in
+            let id = UUID(uuidString: String(asked.path.dropFirst(10)))
+            let stored = self?.state.withLock { state in id.flatMap { state.attachments[$0] } }
+            return stored.map { .bytes($0.file.data, type: $0.file.type) }
+                ?? .error(404, "no such attachment")
+        }
         stub.on("/City/FeatureServer/1", json: Self.layer(1))
         stub.on("/City/FeatureServer/createReplica") { [weak self] in
             self?.create($0) ?? .unreachable
@@ -82,17 +111,19 @@ final class ReplicaServer: Sendable {
             "layers":[{"id":0,"name":"Places"}],"tables":[{"id":1,"name":"Remarks"}],
             "syncCapabilities":{"supportsAsync":\(state.style == .asynchronous),
             "supportsSyncDirectionControl":\(state.hasDirections),"supportsPerLayerSync":true,
-            "supportsPerReplicaSync":\(!state.isPerLayer),"supportsRollbackOnFailure":true}}
+            "supportsPerReplicaSync":\(!state.isPerLayer),
+            "supportsAttachmentsSyncDirection":\(state.hasAttachmentDirections),"supportsRollbackOnFailure":true}}
             """
     }
 
-    private static func layer(_ id: Int) -> String {
+    private static func layer(_ id: Int, _ hasAttachments: Bool = false) -> String {
         let shape =
             id == 0
             ? #""geometryType":"esriGeometryPoint","extent":{"xmin":0,"ymin":0,"xmax":1,"ymax":1,"spatialReference":{"wkid":102100}},"#
             : ""
         return """
             {"id":\(id),"name":"\(id == 0 ? "Places" : "Remarks")",\(shape)
+            "hasAttachments":\(hasAttachments),
             "objectIdField":"OBJECTID","globalIdField":"GlobalID","fields":[
             {"name":"OBJECTID","type":"esriFieldTypeOID","editable":false},
             {"name":"GlobalID","type":"esriFieldTypeGlobalID","length":38,"editable":false},
@@ -129,6 +160,35 @@ final class ReplicaServer: Sendable {
         state.generation += 1
         state.layers[layer][id]?.isDeleted = true
         state.layers[layer][id]?.generation = state.generation
+        for (attachment, stored) in state.attachments where stored.file.parent == id {
+            state.attachments[attachment]?.isDeleted = true
+            state.attachments[attachment]?.generation = state.generation
+        }
+    }
+
+    /// Adds an attachment, or changes the one of the id.
+    @discardableResult
+    func attach(_ file: Attached, _ id: UUID = UUID()) -> UUID {
+        state.withLock { Self.attach(file, id, &$0) }
+        return id
+    }
+
+    private static func attach(_ file: Attached, _ id: UUID, _ state: inout State) {
+        state.generation += 1
+        state.attachments[id] = StoredAttachment(file: file, generation: state.generation)
+    }
+
+    func detach(_ id: UUID) { state.withLock { Self.detach(id, &$0) } }
+
+    private static func detach(_ id: UUID, _ state: inout State) {
+        state.generation += 1
+        state.attachments[id]?.isDeleted = true
+        state.attachments[id]?.generation = state.generation
+    }
+
+    /// The attachments that are there.
+    func attached() -> [UUID: Attached] {
+        state.withLock { $0.attachments.filter { !$0.value.isDeleted }.mapValues(\.file) }
     }
 
     /// The features that are there.
@@ -167,6 +227,23 @@ final class ReplicaServer: Sendable {
             feature["geometry"] = NSNull()
         }
         return feature
+    }
+
+    private func attachment(
+        _ id: UUID, _ stored: StoredAttachment, _ state: State
+    ) -> [String: Any] {
+        let file = stored.file
+        var json: [String: Any] = [
+            "attachmentId": stored.generation, "globalId": state.spelling(id),
+            "parentGlobalId": state.spelling(file.parent), "name": file.name,
+            "contentType": file.type, "size": file.data.count,
+        ]
+        if state.areEmbedded {
+            json["data"] = file.data.base64EncodedString()
+        } else {
+            json["url"] = "\(stub.url)/attached/\(id.uuidString)"
+        }
+        return json
     }
 
     private static func row(_ feature: [String: Any]) -> (id: UUID?, row: Row) {
@@ -213,6 +290,13 @@ final class ReplicaServer: Sendable {
     private func create(_ asked: StubRequest) -> StubAnswer {
         state.withLock { state in
             let model = asked.parameters["syncModel"] ?? ""
+            state.attachmentDirection = asked.parameters["attachmentsSyncDirection"] ?? "none"
+            let isAttaching = asked.parameters["returnAttachments"] == "true"
+            let attached =
+                isAttaching
+                ? state.attachments.filter { !$0.value.isDeleted }
+                    .sorted { $0.value.generation < $1.value.generation }
+                    .map { attachment($0.key, $0.value, state) } : []
             var json: [String: Any] = [
                 "replicaName": "r", "replicaID": "R1", "syncModel": model,
                 "responseType": "esriReplicaResponseTypeData",
@@ -222,6 +306,7 @@ final class ReplicaServer: Sendable {
                         "features": state.layers[layer].filter { !$0.value.isDeleted }
                             .sorted { $0.value.objectID < $1.value.objectID }
                             .map { Self.feature($0.key, $0.value, state) },
+                        "attachments": layer == 0 ? attached : [],
                     ] as [String: Any]
                 },
             ]
@@ -260,6 +345,12 @@ final class ReplicaServer: Sendable {
                     let results = Self.take(features, number, &state, &own)
                     edits[number].merge(results.json) { $1 }
                     hasFailure = hasFailure || results.hasFailure
+                    guard number == 0, let sent = layer["attachments"] as? [String: Any] else {
+                        continue
+                    }
+                    let attached = Self.takeAttachments(sent, &state, &own)
+                    edits[number]["attachments"] = attached.json
+                    hasFailure = hasFailure || attached.hasFailure
                 }
                 if hasFailure, asked.parameters["rollbackOnFailure"] == "true" {
                     state = before
@@ -282,6 +373,23 @@ final class ReplicaServer: Sendable {
                         },
                     ]
                 }
+                if state.attachmentDirection == "bidirectional" {
+                    let changed = state.attachments.filter {
+                        $0.value.generation > oldest && !own.contains($0.key)
+                    }.sorted { $0.value.generation < $1.value.generation }
+                    let there = changed.filter { !$0.value.isDeleted }
+                    var lists = edits[0]["attachments"] as? [String: Any] ?? [:]
+                    lists["adds"] = there.enumerated().filter { $0.offset % 2 == 0 }.map {
+                        attachment($0.element.key, $0.element.value, state)
+                    }
+                    lists["updates"] = there.enumerated().filter { $0.offset % 2 != 0 }.map {
+                        attachment($0.element.key, $0.element.value, state)
+                    }
+                    lists["deleteIds"] = changed.filter(\.value.isDeleted).map {
+                        state.spelling($0.key)
+                    }
+                    edits[0]["attachments"] = lists
+                }
             }
             var json: [String: Any] = [
                 "replicaID": "R1", "responseType": "esriReplicaResponseTypeEdits", "edits": edits,
@@ -290,6 +398,48 @@ final class ReplicaServer: Sendable {
             Self.state(state.generation, syncLayers != nil, &json)
             return deliver(json, &state)
         }
+    }
+
+    private static func takeAttachments(
+        _ sent: [String: Any], _ state: inout State, _ own: inout Set<UUID>
+    ) -> (json: [String: Any], hasFailure: Bool) {
+        var hasFailure = false
+        var results: [String: Any] = [:]
+        for (list, name) in [("adds", "addResults"), ("updates", "updateResults")] {
+            results[name] = (sent[list] as? [[String: Any]] ?? []).map { json in
+                let id = id(json["globalId"] as? String)
+                let parent = id.flatMap { _ in Self.id(json["parentGlobalId"] as? String) }
+                let data = (json["data"] as? String).flatMap { Data(base64Encoded: $0) }
+                guard let id, let parent, let data, let file = json["name"] as? String,
+                    let type = json["contentType"] as? String, file != "bad",
+                    state.layers[0][parent]?.isDeleted == false,
+                    list == "adds" || state.attachments[id]?.isDeleted == false
+                else {
+                    hasFailure = true
+                    return [
+                        "globalId": json["globalId"] ?? "", "success": false,
+                        "error": ["code": 400, "description": "it is not taken"],
+                    ] as [String: Any]
+                }
+                let attached = Attached(parent: parent, name: file, type: type, data: data)
+                // The same again changes nothing.
+                if state.attachments[id].map({ $0.file != attached }) ?? true {
+                    attach(attached, id, &state)
+                    own.insert(id)
+                }
+                return [
+                    "objectId": 7, "globalId": state.spelling(id), "success": true,
+                ]
+            }
+        }
+        results["deleteResults"] = (sent["deleteIds"] as? [String] ?? []).map { text in
+            if let id = id(text), state.attachments[id]?.isDeleted == false {
+                detach(id, &state)
+                own.insert(id)
+            }
+            return ["globalId": text, "success": true] as [String: Any]
+        }
+        return (results, hasFailure)
     }
 
     private static func take(

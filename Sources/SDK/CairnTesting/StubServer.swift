@@ -15,8 +15,10 @@ public struct StubRequest: Sendable {
     public let parameters: [String: String]
     /// Names, in small letters, and values of the header lines.
     public let headers: [String: String]
-    /// The file of an upload; nil for none.
+    /// The file of an upload, which may be gone after the answer; nil for none.
     public let file: URL?
+    /// The media type of the file; nil for that of its name.
+    public let fileType: String?
 }
 
 /// An answer of a stub.
@@ -284,7 +286,7 @@ public final class StubServer: Sendable {
             parameters: parameters,
             headers: Dictionary(
                 request.headers.map { ($0.name.lowercased(), $0.value) },
-                uniquingKeysWith: { _, last in last }), file: file)
+                uniquingKeysWith: { _, last in last }), file: file, fileType: request.fileType)
     }
 }
 

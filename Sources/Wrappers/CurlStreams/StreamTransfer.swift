@@ -12,9 +12,11 @@ public struct StreamRequest: Sendable {
         case none
         /// Bytes; their media type is a header.
         case bytes([UInt8])
-        /// A form with a file, which is read as it is sent.
+        /// A form with a file, which is read as it is sent; its media type, nil for that of its
+        /// name.
         case upload(
-            fields: [(name: String, value: String)], path: String, name: String, fileName: String)
+            fields: [(name: String, value: String)], path: String, name: String, fileName: String,
+            type: String? = nil)
     }
 
     /// GET, POST, HEAD.
@@ -265,7 +267,7 @@ public final class StreamTransfer: @unchecked Sendable {
                     easy, CURLOPT_COPYPOSTFIELDS,
                     UnsafeMutableRawPointer(mutating: bytes.baseAddress))
             }
-        case .upload(let fields, let path, let name, let fileName):
+        case .upload(let fields, let path, let name, let fileName, let type):
             guard let mime = unsafe curl_mime_init(easy) else { return false }
             unsafe form = mime
             for field in fields {
@@ -277,6 +279,7 @@ public final class StreamTransfer: @unchecked Sendable {
             unsafe curl_mime_name(part, name)
             guard unsafe curl_mime_filedata(part, path) == CURLE_OK else { return false }
             unsafe curl_mime_filename(part, fileName)
+            if let type { unsafe curl_mime_type(part, type) }
             unsafe cairn_curl_set_pointer(easy, CURLOPT_MIMEPOST, UnsafeMutableRawPointer(mime))
         }
         return true

@@ -16,6 +16,24 @@ public struct FeatureEditResult: Sendable {
     public let globalID: UUID?
     /// Why it was refused; nil where it was done.
     public let error: ServiceError?
-    /// Whether it was refused.
+    /// The outcomes of the edits of its attachments.
+    public internal(set) var attachmentResults: [EditResult] = []
+    /// Whether it, or an edit of its attachments, was refused.
+    public var didCompleteWithErrors: Bool {
+        error != nil || attachmentResults.contains(where: \.didCompleteWithErrors)
+    }
+}
+
+/// The outcome of an edit of an attachment.
+public struct EditResult: Sendable {
+    /// What was done.
+    public let operation: FeatureEditResult.Operation
+    /// The attachment's number; -1 for one that was not added.
+    public let objectID: Int64
+    /// The global id; nil where the service gives none.
+    public let globalID: UUID?
+    /// Why it was refused, or did not arrive; nil where it was done.
+    public let error: (any Error)?
+    /// Whether it was not done.
     public var didCompleteWithErrors: Bool { error != nil }
 }

@@ -7,7 +7,7 @@ internal import Platform
 extension ServiceFeatureTable {
     /// Whether edits wait to be applied.
     public var hasLocalEdits: Bool {
-        pending.withLock { !$0.adds.isEmpty || !$0.updates.isEmpty || !$0.deletes.isEmpty }
+        pending.withLock { $0.areOfFeatures || !$0.attachments.isEmpty }
     }
 
     /// Drops the edits that wait to be applied; features keep what was set in them.
@@ -21,10 +21,14 @@ extension ServiceFeatureTable {
         return id
     }
 
-    /// Applies the edits that wait, in one request; returns the outcome of each.
+    /// Applies the edits that wait: those of features in one request, then those of attachments,
+    /// each in a request of its own; returns the outcome of each.
     ///
-    /// A request is sent once: where its answer is lost, the edits stay pending and the error is
-    /// thrown. Features that were added have their object ids afterwards.
+    /// A request is sent once: where its answer is lost, its edits stay pending and the error is
+    /// thrown. Where that befalls an attachment after other edits were applied, the error is among
+    /// the ``FeatureEditResult/attachmentResults``, and the attachments from there on stay pending;
+    /// a cancelled task gets `CancellationError` all the same. Edits that the service refuses are
+    /// let go. Features and attachments that were added have their ids afterwards.
     @discardableResult
     public func applyEdits() async throws -> [FeatureEditResult] {
         let edits = pending.current
@@ -33,6 +37,21 @@ extension ServiceFeatureTable {
             throw CairnError(
                 .invalidState, "table '\(tableName)' shows a past moment: it cannot be edited")
         }
+        var results = edits.areOfFeatures ? try await applyFeatures(edits) : []
+        var places: [ObjectIdentifier: Int] = [:]
+        for (features, operation) in [
+            (edits.adds, FeatureEditResult.Operation.add), (edits.updates, .update),
+        ] {
+            let numbers = results.indices.filter { results[$0].operation == operation }
+            for (feature, place) in zip(features, numbers) {
+                places[ObjectIdentifier(feature)] = place
+            }
+        }
+        try await applyAttachments(edits.attachments, &results, places: places)
+        return results
+    }
+
+    private func applyFeatures(_ edits: Edits) async throws -> [FeatureEditResult] {
         func list(_ features: [Feature], isNew: Bool) -> String? {
             guard !features.isEmpty else { return nil }
             return JSON.array(
@@ -80,7 +99,7 @@ extension ServiceFeatureTable {
         return results
     }
 
-    private func result(
+    func result(
         of json: JSON, _ operation: FeatureEditResult.Operation
     ) -> FeatureEditResult {
         let error = json.member("error")

@@ -18,6 +18,7 @@ public final class ServiceFeatureTable: FeatureTable, @unchecked Sendable {
         var maxRecordCount = 1_000
         var isEditable = false
         var supportsPaging = true
+        var queriesAttachments = false
         var minScale: Double?
         var maxScale: Double?
         var popupInfo: JSON?
@@ -30,6 +31,9 @@ public final class ServiceFeatureTable: FeatureTable, @unchecked Sendable {
         var adds: [Feature] = []
         var updates: [Feature] = []
         var deletes: [Feature] = []
+        var attachments: [AttachmentEdit] = []
+
+        var areOfFeatures: Bool { !adds.isEmpty || !updates.isEmpty || !deletes.isEmpty }
     }
 
     /// The URL, as `…/FeatureServer/0`.
@@ -92,6 +96,8 @@ public final class ServiceFeatureTable: FeatureTable, @unchecked Sendable {
             isEditable: (json.text("capabilities") ?? "").contains("Editing")
                 || (json.text("capabilities") ?? "").contains("Update"),
             supportsPaging: json["advancedQueryCapabilities"]?["supportsPagination"]?.flag ?? true,
+            queriesAttachments:
+                json["advancedQueryCapabilities"]?["supportsQueryAttachments"]?.flag ?? false,
             minScale: json.scale("minScale"),
             maxScale: json.scale("maxScale"),
             popupInfo: json.member("popupInfo"), definition: json.text("definitionExpression"),
@@ -177,6 +183,7 @@ public final class ServiceFeatureTable: FeatureTable, @unchecked Sendable {
             let count = edits.adds.count
             edits.adds.removeAll { $0 === feature }
             edits.updates.removeAll { $0 === feature }
+            edits.attachments.removeAll { $0.feature === feature }
             return edits.adds.count < count
         }
         if isNew { return }

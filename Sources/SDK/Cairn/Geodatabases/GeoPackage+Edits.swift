@@ -56,16 +56,20 @@ extension GeoPackage {
             ] + touch(table, geometry), table, "update", id)
     }
 
-    /// Deletes a row.
+    /// Deletes a row, with the attachments of its feature.
     func delete(_ id: Int64, of table: Table) throws {
         try require(id, table)
+        var attachments: [(sql: String, values: [SQLiteValue])] = []
+        if try attachmentDirection(table) != nil, let parent = try globalID(of: id, in: table) {
+            attachments = Self.withoutAttachments(of: parent, in: table)
+        }
         _ = try change(
             [
                 (
                     "DELETE FROM \(table.name.quotedName) WHERE \(table.key.quotedName) = ?",
                     [.integer(id)]
                 )
-            ] + touch(table, nil), table, "delete", id)
+            ] + attachments + touch(table, nil), table, "delete", id)
     }
 
     private func require(_ id: Int64, _ table: Table) throws {
@@ -73,6 +77,11 @@ extension GeoPackage {
             throw CairnError(.invalidArgument, "'\(table.name)' has no feature \(id)")
         }
     }
+
+    static let notesTable =
+        "CREATE TABLE IF NOT EXISTS \(notes) (id INTEGER PRIMARY KEY AUTOINCREMENT, "
+        + "table_name TEXT NOT NULL, operation TEXT NOT NULL, feature_id INTEGER NOT NULL, "
+        + "global_id TEXT)"
 
     /// Changes, with the note that they were made; the row that the first of them inserted.
     private func change(
@@ -82,15 +91,7 @@ extension GeoPackage {
         guard isWritable else {
             throw CairnError(.file, "'\(url.path(percentEncoded: false))' may not be written")
         }
-        if try !file.has(Self.notes) {
-            _ = try file.change([
-                (
-                    "CREATE TABLE IF NOT EXISTS \(Self.notes) (id INTEGER PRIMARY KEY "
-                        + "AUTOINCREMENT, table_name TEXT NOT NULL, operation TEXT NOT NULL, "
-                        + "feature_id INTEGER NOT NULL, global_id TEXT)", []
-                )
-            ])
-        }
+        if try !file.has(Self.notes) { try file.change([(Self.notesTable, [])]) }
         let row = id == nil ? "last_insert_rowid()" : "?3"
         let global = table.globalIDField.map {
             "(SELECT \($0.quotedName) FROM \(table.name.quotedName) "
@@ -209,8 +210,12 @@ extension GeoPackage {
     /// Whether edits wait, of one table or of any.
     func hasEdits(of table: String? = nil) throws -> Bool {
         guard try file.has(Self.notes) else { return false }
+        let attachments =
+            try table != nil && file.has(Self.attachments)
+            ? " OR table_name = '\(Self.attachments)' AND feature_id IN "
+                + "(SELECT id FROM \(Self.attachments) WHERE table_name = ?1)" : ""
         return try !file.rows(
-            "SELECT 1 FROM \(Self.notes) WHERE ?1 IS NULL OR table_name = ?1 LIMIT 1",
+            "SELECT 1 FROM \(Self.notes) WHERE ?1 IS NULL OR table_name = ?1\(attachments) LIMIT 1",
             [table.map { .text($0) } ?? .null]
         ).isEmpty
     }

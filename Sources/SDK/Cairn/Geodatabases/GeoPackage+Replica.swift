@@ -104,6 +104,16 @@ extension GeoPackage {
         }
     }
 
+    /// The names of tables by the numbers of their layers.
+    func layerTables() throws -> [Int: String] {
+        guard try file.has(Self.layers) else { return [:] }
+        let rows = try file.rows("SELECT layer_id, table_name FROM \(Self.layers)")
+        return Dictionary(
+            rows.compactMap { row in
+                row[0].integer.flatMap { id in row[1].text.map { (Int(id), $0) } }
+            }, uniquingKeysWith: { first, _ in first })
+    }
+
     /// Ends the registration.
     func unregister() throws {
         guard try file.has(Self.replicas) else { return }

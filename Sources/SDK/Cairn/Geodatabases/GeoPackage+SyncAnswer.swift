@@ -14,6 +14,15 @@ extension GeoPackage {
         var upload: String?
         var downloads: Bool
         var rollsBack: Bool
+        var attachments: ReplicaAttachments
+
+        /// The attachments that came with an answer, in all layers.
+        static func attachments(_ json: JSON) -> [JSON] {
+            (json["edits"]?.elements ?? []).flatMap { layer in
+                (layer["attachments"]?["adds"]?.elements ?? [])
+                    + (layer["attachments"]?["updates"]?.elements ?? [])
+            }
+        }
     }
 
     private struct Key: Hashable {
@@ -35,7 +44,7 @@ extension GeoPackage {
             else { throw stale }
             var sync = SyncTransaction(
                 store: self, file: file, tables: tables, replica: replica, json: answer.json,
-                notes: try notes(tables, replica, file))
+                attachments: answer.attachments, notes: try notes(tables, replica, file))
             if let upload = answer.upload {
                 let row = try file.rows(
                     "SELECT last_note, edits FROM \(Self.uploads) WHERE name = ?", [.text(upload)]
@@ -62,17 +71,21 @@ extension GeoPackage {
         let tables: [Table]
         let replica: Replica
         let json: JSON
+        let attachments: ReplicaAttachments
         var notes: [Note]
         private var refused: [Int: [JSON]] = [:]
+        /// The refused edits of attachments, by layer and feature.
+        private var refusedAttachments: [Int: [UUID: [JSON]]] = [:]
         private var failed: Set<Key> = []
         private(set) var firstFailure: String?
 
         init(
             store: GeoPackage, file: SQLiteTransaction, tables: [Table], replica: Replica,
-            json: JSON, notes: [Note]
+            json: JSON, attachments: ReplicaAttachments, notes: [Note]
         ) {
             (self.store, self.file, self.tables) = (store, file, tables)
             (self.replica, self.json, self.notes) = (replica, json, notes)
+            self.attachments = attachments
         }
 
         private func fault(_ what: String) -> TransportError {
@@ -100,6 +113,9 @@ extension GeoPackage {
             for layer in sent.elements {
                 guard let number = layer["id"]?.int, let table = table(number) else { continue }
                 let answered = (json["edits"]?.elements ?? []).filter { $0["id"]?.int == number }
+                if let sent = layer.member("attachments") {
+                    try takeAttachmentResults(sent, answered, number, table, last)
+                }
                 for (list, name, operation) in [
                     ("adds", "addResults", "add"), ("updates", "updateResults", "update"),
                     ("deleteIds", "deleteResults", "delete"),
@@ -139,6 +155,88 @@ extension GeoPackage {
             }
             try drop(taken)
             for (table, id, number) in numbers { try renumber(table, id, number) }
+        }
+
+        /// As of features; an attachment is known by its global id.
+        private mutating func takeAttachmentResults(
+            _ sent: JSON, _ answered: [JSON], _ layer: Int, _ table: Table, _ last: Int64
+        ) throws {
+            for (list, name, operation) in [
+                ("adds", "addResults", "add"), ("updates", "updateResults", "update"),
+                ("deleteIds", "deleteResults", "delete"),
+            ] {
+                let ids = try (sent[list]?.elements ?? []).map {
+                    try globalID($0.text ?? $0.text("globalId"), "attachments")
+                }
+                var isRefused: Set<UUID> = []
+                let results = answered.flatMap { $0["attachments"]?[name]?.elements ?? [] }
+                for (place, result) in results.enumerated() {
+                    let stated = try result.text("globalId").map { try globalID($0, name) }
+                    guard let id = stated ?? (place < ids.count ? ids[place] : nil),
+                        ids.contains(id)
+                    else { continue }
+                    let error = result.member("error")
+                    if !(result["success"]?.flag ?? (error == nil)) {
+                        isRefused.insert(id)
+                        try refuseAttachment(layer, table, id, operation, result)
+                    } else if let number = result["objectId"]?.whole, number > 0 {
+                        try file.change(
+                            "UPDATE \(GeoPackage.attachments) SET attachment_id = ? "
+                                + "WHERE table_name = ? AND global_id = ?",
+                            [.integer(number), .text(table.name), .text(id.globalIDText)])
+                    }
+                }
+                for id in ids where !isRefused.contains(id) {
+                    try dropAttachment(id, table, upTo: last)
+                }
+            }
+        }
+
+        /// Lets the notes of an attachment go, and with the last one what was deleted.
+        private func dropAttachment(_ id: UUID, _ table: Table, upTo last: Int64) throws {
+            guard let row = try attachment(id, table)?.row else { return }
+            let isOfAttachment = "table_name = '\(GeoPackage.attachments)' AND feature_id = ?1"
+            try file.change(
+                "DELETE FROM \(GeoPackage.notes) WHERE \(isOfAttachment) AND id <= ?2",
+                [.integer(row), .integer(last)])
+            try file.change(
+                "DELETE FROM \(GeoPackage.attachments) WHERE id = ?1 AND is_deleted = 1 AND NOT "
+                    + "EXISTS (SELECT 1 FROM \(GeoPackage.notes) WHERE \(isOfAttachment))",
+                [.integer(row)])
+        }
+
+        private func attachment(
+            _ id: UUID, _ table: Table
+        ) throws -> (row: Int64, parent: UUID?)? {
+            let found = try file.rows(
+                "SELECT id, parent_id FROM \(GeoPackage.attachments) "
+                    + "WHERE table_name = ? AND global_id = ?",
+                [.text(table.name), .text(id.globalIDText)]
+            ).first
+            guard let found, let row = found[0].integer else { return nil }
+            return (row, found[1].text.flatMap { UUID(globalID: $0) })
+        }
+
+        private mutating func refuseAttachment(
+            _ layer: Int, _ table: Table, _ id: UUID, _ operation: String, _ result: JSON
+        ) throws {
+            let error = result.member("error")
+            let code = error?["code"]?.int ?? 0
+            let reason =
+                error?.text("description") ?? error?.text("message") ?? "no reason is given"
+            firstFailure =
+                firstFailure
+                ?? "\(operation) of the attachment \(id.globalIDText) in '\(table.name)': "
+                + "\(code) \(reason)"
+            let found = try attachment(id, table)
+            guard let parent = found?.parent else { return }
+            refusedAttachments[layer, default: [:]][parent, default: []].append(
+                .object([
+                    ("operation", .string(operation)),
+                    ("objectId", .integer(found?.row ?? -1)),
+                    ("globalId", .string(id.globalIDText)), ("code", .integer(Int64(code))),
+                    ("reason", .string(reason)),
+                ]))
         }
 
         private mutating func refuse(
@@ -214,7 +312,14 @@ extension GeoPackage {
                 let deletes =
                     (features?["deleteIds"]?.elements ?? [])
                     + (features?["deletes"]?.elements ?? [])
-                guard !puts.isEmpty || !deletes.isEmpty else { continue }
+                let changed = layer["attachments"]
+                let attached =
+                    (changed?["adds"]?.elements ?? []) + (changed?["updates"]?.elements ?? [])
+                let detached =
+                    (changed?["deleteIds"]?.elements ?? [])
+                    + (changed?["deletes"]?.elements ?? [])
+                let lists = [puts, deletes, attached, detached]
+                guard lists.contains(where: { !$0.isEmpty }) else { continue }
                 hasChanges = true
                 guard let number = layer["id"]?.int else { throw fault("a layer has no id") }
                 guard let table = table(number) else {
@@ -238,28 +343,82 @@ extension GeoPackage {
                     try writer.put(feature, id, row)
                 }
                 for text in deletes { try delete(globalID(text.text, "deleteIds"), number, table) }
+                try downloadAttachments(attached, detached, number, table)
             }
             try keepMoments(hasChanges)
         }
+
+        /// Takes over what the service has changed; an attachment with edits that wait keeps them,
+        /// except where it was deleted there.
+        private mutating func downloadAttachments(
+            _ puts: [JSON], _ deletes: [JSON], _ layer: Int, _ table: Table
+        ) throws {
+            guard try GeoPackage.attachmentDirection(table, file) == .bidirectional else { return }
+            for json in puts {
+                let (id, parent) = try ReplicaAttachments.ids(json, table.name)
+                guard try GeoPackage.row(of: parent, in: table, file) != nil,
+                    try waiting(try attachment(id, table)?.row) == nil
+                else { continue }
+                try GeoPackage.put(json, id, parent, attachments.bytes(json), in: table, file)
+            }
+            for text in deletes {
+                let id = try globalID(text.text ?? text.text("globalId"), "attachments")
+                try deleteAttachment(id, layer, table)
+            }
+        }
+
+        /// The last edit of an attachment that waits; nil for none.
+        private func waiting(_ row: Int64?) throws -> String? {
+            guard let row, try file.has(GeoPackage.notes) else { return nil }
+            return try file.rows(
+                "SELECT operation FROM \(GeoPackage.notes) WHERE table_name = ? "
+                    + "AND feature_id = ? ORDER BY id DESC LIMIT 1",
+                [.text(GeoPackage.attachments), .integer(row)]
+            ).first?.first?.text
+        }
+
+        private mutating func deleteAttachment(
+            _ id: UUID, _ layer: Int, _ table: Table
+        ) throws {
+            guard let row = try attachment(id, table)?.row else { return }
+            if let last = try waiting(row), last != "delete" {
+                try refuseAttachment(layer, table, id, last, Self.isDeleted)
+            }
+            if try file.has(GeoPackage.notes) {
+                for (sql, values) in GeoPackage.forget(row) { try file.change(sql, values) }
+            } else {
+                try file.change(
+                    "DELETE FROM \(GeoPackage.attachments) WHERE id = ?", [.integer(row)])
+            }
+        }
+
+        private static let isDeleted = JSON.object([
+            (
+                "error",
+                .object([
+                    ("code", .integer(1019)),
+                    ("description", .string("it was deleted on the service")),
+                ])
+            )
+        ])
 
         private mutating func delete(_ id: UUID, _ layer: Int, _ table: Table) throws {
             let waiting = notes.filter { $0.table == table.name && $0.global == id }
             if let last = waiting.last, last.operation != "delete",
                 !failed.contains(Key(table: table.name, id: id))
             {
-                try refuse(
-                    layer, table, id, last.operation,
-                    .object([
-                        (
-                            "error",
-                            .object([
-                                ("code", .integer(1019)),
-                                ("description", .string("it was deleted on the service")),
-                            ])
-                        )
-                    ]))
+                try refuse(layer, table, id, last.operation, Self.isDeleted)
             }
             try drop(waiting)
+            if try GeoPackage.attachmentDirection(table, file) != nil {
+                let ids = try file.rows(
+                    "SELECT global_id FROM \(GeoPackage.attachments) "
+                        + "WHERE table_name = ? AND parent_id = ?",
+                    [.text(table.name), .text(id.globalIDText)])
+                for attachment in ids.compactMap({ $0.first?.text }) {
+                    try deleteAttachment(globalID(attachment, "attachments"), layer, table)
+                }
+            }
             guard let row = try GeoPackage.row(of: id, in: table, file) else {
                 return
             }
@@ -291,7 +450,27 @@ extension GeoPackage {
 
         /// The refused edits by layer.
         var report: JSON {
-            let layers = refused.sorted { $0.key < $1.key }.map { number, edits in
+            var all = refused
+            for (layer, features) in refusedAttachments {
+                for (id, edits) in features.sorted(by: { $0.key.uuidString < $1.key.uuidString }) {
+                    let member = (name: "attachments", value: JSON.array(edits))
+                    let place = all[layer]?.firstIndex {
+                        $0.text("globalId") == id.globalIDText
+                    }
+                    if let place, let edit = all[layer]?[place] {
+                        all[layer]?[place] = .object(edit.members + [member])
+                        continue
+                    }
+                    let row = table(layer).flatMap { try? GeoPackage.row(of: id, in: $0, file) }
+                    all[layer, default: []].append(
+                        .object([
+                            ("operation", .string("update")),
+                            ("objectId", .integer(row ?? -1)),
+                            ("globalId", .string(id.globalIDText)), member,
+                        ]))
+                }
+            }
+            let layers = all.sorted { $0.key < $1.key }.map { number, edits in
                 JSON.object([
                     ("id", .integer(Int64(number))),
                     ("name", .string(table(number)?.title ?? "")),

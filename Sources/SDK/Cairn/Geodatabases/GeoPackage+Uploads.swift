@@ -63,10 +63,13 @@ extension GeoPackage {
             try checkTables(replica, file)
             let notes = try self.notes(tables, replica, file)
             let edits = try self.edits(notes, tables, replica, file)
+            let last =
+                try file.has(Self.notes)
+                ? file.rows("SELECT max(id) FROM \(Self.notes)").first?.first?.integer : nil
             let name = UUID().uuidString
             try file.change(
                 "INSERT INTO \(Self.uploads) VALUES (1, ?, ?, ?)",
-                [.text(name), .integer(notes.last?.number ?? 0), .text(edits.jsonText)])
+                [.text(name), .integer(last ?? 0), .text(edits.jsonText)])
             return Upload(replica: replica, name: name)
         }
     }
@@ -76,7 +79,7 @@ extension GeoPackage {
     private func checkTables(_ replica: Replica, _ file: SQLiteTransaction) throws {
         guard try file.has(Self.notes) else { return }
         let names = try file.rows("SELECT DISTINCT table_name FROM \(Self.notes)")
-        let own = Set(replica.layers.map(\.table))
+        let own = Set(replica.layers.map(\.table) + [Self.attachments])
         for name in names.compactMap({ $0.first?.text }) where !own.contains(name) {
             throw CairnError(
                 .invalidState,
@@ -109,6 +112,7 @@ extension GeoPackage {
         _ notes: [Note], _ tables: [Table], _ replica: Replica, _ file: SQLiteTransaction
     ) throws -> JSON {
         var layers: [JSON] = []
+        var (room, isFirst) = (AttachmentFiles.limit, true)
         for layer in replica.layers {
             guard let table = tables.first(where: { $0.name == layer.table }) else { continue }
             var order: [UUID] = []
@@ -133,17 +137,16 @@ extension GeoPackage {
                     if first == "add" { adds.append(feature) } else { updates.append(feature) }
                 }
             }
-            guard !(adds.isEmpty && updates.isEmpty && deletes.isEmpty) else { continue }
+            let attachments = try attachmentEdits(table, file, &room, &isFirst)
+            let isEmpty = adds.isEmpty && updates.isEmpty && deletes.isEmpty
+            guard !isEmpty || attachments != nil else { continue }
             layers.append(
-                .object([
-                    ("id", .integer(Int64(layer.id))),
-                    (
-                        "features",
-                        .object([
-                            ("adds", .array(adds)), ("updates", .array(updates)),
-                            ("deleteIds", .array(deletes)),
-                        ])
-                    ),
+                .object(of: [
+                    "id": .integer(Int64(layer.id)),
+                    "features": .object([
+                        ("adds", .array(adds)), ("updates", .array(updates)),
+                        ("deleteIds", .array(deletes)),
+                    ]), "attachments": attachments,
                 ]))
         }
         return .array(layers)

@@ -13,7 +13,7 @@ internal import Platform
 /// the `date '…'` and `timestamp '…'` of the REST.
 public final class GeodatabaseFeatureTable: FeatureTable, @unchecked Sendable {
     let name: String
-    private struct Found: Sendable {
+    struct Found: Sendable {
         var description: GeoPackage.Table
         var store: GeoPackage
     }
@@ -56,7 +56,10 @@ public final class GeodatabaseFeatureTable: FeatureTable, @unchecked Sendable {
 
     private var description: GeoPackage.Table? { found.current?.description }
 
-    private func opened() async throws -> Found {
+    /// The table in its file; nil before it is loaded.
+    var opened: Found? { found.current }
+
+    func open() async throws -> Found {
         try await load()
         guard let found = found.current else {
             throw CairnError(.invalidState, "the table '\(name)' is not loaded")
@@ -104,7 +107,7 @@ public final class GeodatabaseFeatureTable: FeatureTable, @unchecked Sendable {
     public override func queryFeatures(
         using parameters: QueryParameters
     ) async throws -> FeatureQueryResult {
-        let table = try await opened()
+        let table = try await open()
         let values = parameters.values.current
         let found = try table.store.features(values, of: table.description)
         return FeatureQueryResult(
@@ -118,7 +121,7 @@ public final class GeodatabaseFeatureTable: FeatureTable, @unchecked Sendable {
 
     /// How many features parameters find; throws as ``queryFeatures(using:)``.
     public func queryFeatureCount(using parameters: QueryParameters) async throws -> Int {
-        let table = try await opened()
+        let table = try await open()
         return try table.store.count(parameters.values.current, of: table.description)
     }
 
@@ -127,7 +130,7 @@ public final class GeodatabaseFeatureTable: FeatureTable, @unchecked Sendable {
     ///
     /// Throws as ``queryFeatures(using:)``.
     public func queryExtent(using parameters: QueryParameters) async throws -> Envelope {
-        let table = try await opened()
+        let table = try await open()
         var values = parameters.values.current
         values.returnsGeometry = true
         let extents = try table.store.features(values, of: table.description)
@@ -144,7 +147,7 @@ public final class GeodatabaseFeatureTable: FeatureTable, @unchecked Sendable {
     /// Throws ``CairnError``: `invalidArgument` for an attribute that is no field, a value that is
     /// not of its type, and another kind of geometry; `file` where the file cannot be written.
     public override func add(_ feature: Feature) async throws {
-        let table = try await opened()
+        let table = try await open()
         var attributes = feature.attributes
         attributes[objectIDField] = nil
         if let field = table.description.globalIDField, attributes[field] == nil {
@@ -162,14 +165,14 @@ public final class GeodatabaseFeatureTable: FeatureTable, @unchecked Sendable {
     /// Throws as ``add(_:)-(Feature)``, and
     /// `invalidArgument` for one that is not in the table.
     public override func update(_ feature: Feature) async throws {
-        let table = try await opened()
+        let table = try await open()
         try table.store.update(
             feature.attributes, feature.geometry, objectID(feature, table), in: table.description)
     }
 
     /// Deletes a feature; throws as ``update(_:)-(Feature)``.
     public override func delete(_ feature: Feature) async throws {
-        let table = try await opened()
+        let table = try await open()
         try table.store.delete(objectID(feature, table), of: table.description)
     }
 
@@ -184,7 +187,7 @@ public final class GeodatabaseFeatureTable: FeatureTable, @unchecked Sendable {
 
     /// The row of a feature: of its global id where it has one, for a synchronisation may have
     /// given it another object id.
-    private func objectID(_ feature: Feature, _ table: Found) throws -> Int64 {
+    func objectID(_ feature: Feature, _ table: Found) throws -> Int64 {
         if let field = table.description.globalIDField,
             let id = feature.attributes[field] as? UUID
         {

@@ -7,9 +7,13 @@ internal import Foundation
 enum Download {
     /// Writes an answer's body to a file; a failure leaves none.
     ///
-    /// Throws what requests throw, and ``TransportError`` (`file`) for a file that cannot be
-    /// written.
-    static func fetch(_ question: Question, to target: URL) async throws {
+    /// `check` is given the answer and the bytes of the file so far, before they are written.
+    /// Throws what requests and `check` throw, and ``TransportError`` (`file`) for a file that
+    /// cannot be written.
+    static func fetch(
+        _ question: Question, to target: URL,
+        check: @Sendable (Response, Int64) throws -> Void = { _, _ in }
+    ) async throws {
         let part = target.appendingPathExtension("part")
         let files = FileManager.default
         try? files.removeItem(at: part)
@@ -17,7 +21,7 @@ enum Download {
         var tag: String?
         while true {
             do {
-                try await piece(question, part, &tag)
+                try await piece(question, part, &tag, check)
                 break
             } catch let error as TransportError where error.isOfNetwork && attempt < 3 {
                 attempt += 1
@@ -39,7 +43,8 @@ enum Download {
 
     /// Fetches what a file lacks.
     private static func piece(
-        _ question: Question, _ part: URL, _ tag: inout String?
+        _ question: Question, _ part: URL, _ tag: inout String?,
+        _ check: @Sendable (Response, Int64) throws -> Void
     ) async throws {
         var question = question
         let path = part.path(percentEncoded: false)
@@ -54,6 +59,7 @@ enum Download {
         if response.status == 416 { return }
         tag = response.header("etag")
         let isContinued = response.status == 206 && there > 0
+        try check(response, isContinued ? there : 0)
         if !isContinued {
             guard FileManager.default.createFile(atPath: path, contents: nil) else {
                 throw TransportError(.file, "'\(path)' cannot be made")
@@ -72,6 +78,7 @@ enum Download {
         }
         while let bytes = try await response.body.next() {
             count += Int64(bytes.count)
+            try check(response, isContinued ? there + count : count)
             do { try handle.write(contentsOf: bytes) } catch {
                 throw TransportError(.file, "'\(path)' cannot be written: \(error)")
             }

@@ -11,6 +11,7 @@ public final class GenerateGeodatabaseParameters: Sendable {
         var layerOptions: [GenerateLayerOption] = []
         var outSpatialReference: SpatialReference?
         var returnsAttachments = false
+        var attachmentDirection: AttachmentSyncDirection?
         var syncModel = SyncModel.geodatabase
     }
 
@@ -38,10 +39,26 @@ public final class GenerateGeodatabaseParameters: Sendable {
         get { values.current.outSpatialReference }
         set { values.withLock { $0.outSpatialReference = newValue } }
     }
-    /// Whether attachments are taken.
+    /// Whether attachments are taken, of layers that have them and a field of global ids; false
+    /// unless set.
     public var returnsAttachments: Bool {
         get { values.current.returnsAttachments }
         set { values.withLock { $0.returnsAttachments = newValue } }
+    }
+
+    /// Which way attachments go with synchronisations; unless set, both ways with
+    /// ``returnsAttachments``, else none.
+    ///
+    /// It holds for the geodatabase as long as it is registered. `bidirectional` needs
+    /// ``returnsAttachments``: otherwise the job throws ``CairnError`` (`invalidArgument`);
+    /// `unsupported` for `upload` where the service offers no directions of attachments.
+    public var attachmentSyncDirection: AttachmentSyncDirection {
+        get {
+            values.withLock {
+                $0.attachmentDirection ?? ($0.returnsAttachments ? .bidirectional : .none)
+            }
+        }
+        set { values.withLock { $0.attachmentDirection = newValue } }
     }
 
     /// What the geodatabase is registered for; all layers together unless set.
@@ -57,6 +74,8 @@ public final class GenerateGeodatabaseParameters: Sendable {
             ("replicaName", "Cairn-\(UUID().uuidString.prefix(8))"),
             ("layers", values.layerOptions.map { String($0.layerID) }.joined(separator: ",")),
             ("returnAttachments", String(values.returnsAttachments)),
+            ("returnAttachmentsDataByUrl", "true"),
+            ("attachmentsSyncDirection", attachmentSyncDirection.rawValue),
             ("syncModel", values.syncModel.rawValue), ("dataFormat", "json"), ("async", "true"),
             ("transportType", "esriTransportTypeUrl"),
         ]

@@ -12,11 +12,39 @@ final class GenerateReplicaWork: JobWork {
         let description = try await ServiceDescriptions.shared.description(of: ticket.url)
         // A service that makes GeoPackages itself says so by this word.
         let formats = (description.text("supportedExportFormats") ?? "").split(separator: ",")
-        let isAsynchronous = ReplicaCapabilities(description).isAsynchronous
+        let capabilities = ReplicaCapabilities(description)
+        let wanted = Self.attachments(ticket)
+        guard wanted.direction != .bidirectional || wanted.areTaken else {
+            throw CairnError(
+                .invalidArgument,
+                "attachmentSyncDirection is bidirectional without returnsAttachments: expected "
+                    + "upload or none")
+        }
+        guard wanted.direction != .upload || capabilities.hasAttachmentDirections else {
+            throw CairnError.unsupported(
+                "attachmentSyncDirection (supportsAttachmentsSyncDirection)", by: ticket.url)
+        }
+        // The GeoPackages of services have no attachments.
+        let isPackage =
+            formats.contains("gpkg") && !wanted.areTaken && wanted.direction == .none
         return [
-            ("dataFormat", formats.contains("gpkg") ? "gpkg" : "json"),
-            ("async", String(isAsynchronous)),
+            ("dataFormat", isPackage ? "gpkg" : "json"),
+            ("async", String(capabilities.isAsynchronous)),
         ]
+    }
+
+    /// What is wanted of attachments.
+    private static func attachments(
+        _ ticket: JobTicket
+    ) -> (areTaken: Bool, direction: AttachmentSyncDirection) {
+        func value(_ name: String) -> String? {
+            ticket.parameters.first { $0.name == name }?.value
+        }
+        return (
+            value("returnAttachments") == "true",
+            value("attachmentsSyncDirection").flatMap { AttachmentSyncDirection(rawValue: $0) }
+                ?? .none
+        )
     }
 
     func submit(_ ticket: JobTicket) async throws -> String {
@@ -192,11 +220,13 @@ final class GenerateReplicaWork: JobWork {
     /// Makes a GeoPackage of the answer's features; a layer that it lacks is empty.
     private func write(_ json: JSON, _ ticket: JobTicket, to target: URL) async throws {
         var answered: [Int: [JSON]] = [:]
+        var attached: [Int: [JSON]] = [:]
         for layer in json["layers"]?.elements ?? [] {
             guard let id = layer["id"]?.int else {
                 throw service.fault(ticket, "a layer has no id")
             }
             answered[id, default: []] += layer["features"]?.elements ?? []
+            attached[id, default: []] += layer["attachments"]?.elements ?? []
         }
         let root = try await ServiceDescriptions.shared.description(of: ticket.url)
         let asked = ticket.parameters.first { $0.name == "replicaSR" }?.value
@@ -222,6 +252,31 @@ final class GenerateReplicaWork: JobWork {
         }
         let replica = Self.replica(
             json, ticket, layers.map { Replica.Layer(id: $0.id, table: "") })
-        try GeoPackage.write(layers, replica, to: target)
+        let attachments = Self.attachments(ticket)
+        let keeping = layers.filter { $0.description["hasAttachments"]?.flag ?? false }
+        guard attachments.areTaken || attachments.direction != .none, !keeping.isEmpty else {
+            return try GeoPackage.write(layers, replica, to: target)
+        }
+        // In the place of the target once the attachments are in it.
+        let whole = target.appendingPathExtension("whole")
+        defer { try? FileManager.default.removeItem(at: whole) }
+        try GeoPackage.write(layers, replica, to: whole)
+        let lists = attachments.areTaken ? attached : [:]
+        // What is registered nowhere goes nowhere.
+        let direction = replica.id.isEmpty ? AttachmentSyncDirection.none : attachments.direction
+        try await ReplicaAttachments.of(keeping.flatMap { lists[$0.id] ?? [] }, from: ticket.url) {
+            attachments in
+            let store = try GeoPackage(whole)
+            defer { store.close() }
+            let tables = try store.tables()
+            let places = try store.layerTables()
+            let kept = keeping.compactMap { layer -> (table: GeoPackage.Table, list: [JSON])? in
+                tables.first { $0.name == places[layer.id] && $0.globalIDField != nil }
+                    .map { ($0, lists[layer.id] ?? []) }
+            }
+            try store.keepAttachments(kept.map { ($0.table.name, direction) })
+            try attachments.write(kept.map { ($0.table, $0.list) }, to: store)
+        }
+        try GeoPackage.replace(target, by: whole)
     }
 }

@@ -127,6 +127,9 @@ struct ReplicaCapabilities {
         (json?["supportsAsync"] ?? json?["supportsASync"])?.flag ?? true
     }
     var hasDirections: Bool { json?["supportsSyncDirectionControl"]?.flag ?? true }
+    var hasAttachmentDirections: Bool {
+        json?["supportsAttachmentsSyncDirection"]?.flag ?? true
+    }
     var rollsBack: Bool { json?["supportsRollbackOnFailure"]?.flag ?? true }
     var isPerReplica: Bool { json?["supportsPerReplicaSync"]?.flag ?? true }
     var isPerLayer: Bool { json?["supportsPerLayerSync"]?.flag ?? false }

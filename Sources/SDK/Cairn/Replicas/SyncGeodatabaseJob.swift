@@ -24,22 +24,37 @@ public final class SyncGeodatabaseJob: Job, JobProtocol, @unchecked Sendable {
 
     /// The edits that were not taken; empty when all went well.
     ///
-    /// They stay noted in the geodatabase, except those of features that were deleted on the
-    /// service.
+    /// They stay noted in the geodatabase, except those of features and attachments that were
+    /// deleted on the service. A refused edit of an attachment is among the
+    /// ``FeatureEditResult/attachmentResults`` of its feature, with the number that it has here.
     public var output: [SyncLayerResult] {
         get async throws {
             let json = try await finalAnswer()
             return (json["layerResults"]?.elements ?? []).compactMap { layer in
-                let failed = (layer["editResults"]?.elements ?? []).map { edit in
-                    FeatureEditResult(
+                let edits = layer["editResults"]?.elements ?? []
+                let failed = edits.map { edit -> FeatureEditResult in
+                    let url = ticket.current.url
+                    func error(_ json: JSON) -> ServiceError {
+                        ServiceError(
+                            code: json["code"]?.int ?? 0, message: json.text("reason") ?? "",
+                            url: url)
+                    }
+                    return FeatureEditResult(
                         operation: edit.text("operation").flatMap {
                             FeatureEditResult.Operation(rawValue: $0)
                         } ?? .update,
                         objectID: edit["objectId"]?.whole ?? -1,
                         globalID: edit.text("globalId").flatMap { UUID(globalID: $0) },
-                        error: ServiceError(
-                            code: edit["code"]?.int ?? 0, message: edit.text("reason") ?? "",
-                            url: ticket.current.url))
+                        error: edit.member("code") == nil ? nil : error(edit),
+                        attachmentResults: (edit["attachments"]?.elements ?? []).map {
+                            EditResult(
+                                operation: $0.text("operation").flatMap {
+                                    FeatureEditResult.Operation(rawValue: $0)
+                                } ?? .update,
+                                objectID: $0["objectId"]?.whole ?? -1,
+                                globalID: $0.text("globalId").flatMap { UUID(globalID: $0) },
+                                error: error($0))
+                        })
                 }
                 guard !failed.isEmpty else { return nil }
                 return SyncLayerResult(

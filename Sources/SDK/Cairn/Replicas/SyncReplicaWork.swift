@@ -71,7 +71,8 @@ final class SyncReplicaWork: JobWork {
         let replica = upload.replica
         var form: [(name: String, value: String)] = [
             ("replicaID", replica.id), ("async", String(capabilities.isAsynchronous)),
-            ("returnIdsForAdds", "true"), (Own.moment, replica.moment),
+            ("returnIdsForAdds", "true"), ("returnAttachmentsDataByUrl", "true"),
+            (Own.moment, replica.moment),
         ]
         if let name = upload.name { form.append((Own.upload, name)) }
         if replica.isPerLayer {
@@ -120,10 +121,7 @@ final class SyncReplicaWork: JobWork {
     /// Lets go of edits that the service has refused as a whole; those whose fate is not known are
     /// sent again as they are.
     private func dropUpload(_ ticket: JobTicket, _ error: ServiceError?) throws {
-        let isOpen = [401, 403, 404, 408, 410, 429, 498, 499, 502, 503, 504]
-        guard let upload = value(Own.upload, ticket),
-            !(error.map { isOpen.contains($0.code) } ?? false)
-        else { return }
+        guard let upload = value(Own.upload, ticket), !(error?.isOpen ?? false) else { return }
         let store = try open(ticket)
         defer { store.close() }
         try store.dropUpload(upload)
@@ -178,6 +176,18 @@ final class SyncReplicaWork: JobWork {
                 throw error
             }
         }
+        let downloads = direction(ticket) != .upload
+        let answer = json
+        return try await ReplicaAttachments.of(
+            downloads ? GeoPackage.SyncAnswer.attachments(json) : [], from: ticket.url
+        ) { attachments in
+            try self.take(answer, attachments, ticket)
+        }
+    }
+
+    private func take(
+        _ json: JSON, _ attachments: ReplicaAttachments, _ ticket: JobTicket
+    ) throws -> JSON {
         let store = try open(ticket)
         defer { store.close() }
         let rollsBack = value("rollbackOnFailure", ticket) == "true"
@@ -186,7 +196,7 @@ final class SyncReplicaWork: JobWork {
                 GeoPackage.SyncAnswer(
                     json: json, moment: value(Own.moment, ticket) ?? "",
                     upload: value(Own.upload, ticket), downloads: direction(ticket) != .upload,
-                    rollsBack: rollsBack))
+                    rollsBack: rollsBack, attachments: attachments))
         } catch let error as CairnError where error.kind == .jobFailed {
             // Rolled back there, too.
             try dropUpload(ticket, nil)

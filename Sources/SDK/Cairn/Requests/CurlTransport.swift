@@ -33,7 +33,7 @@ public struct CurlTransport: Transport {
         case .upload(let fields, let file, let name):
             body = .upload(
                 fields: fields, path: file.path(percentEncoded: false), name: name,
-                fileName: file.lastPathComponent)
+                fileName: file.lastPathComponent, type: request.fileType)
         }
         let milliseconds = request.timeout.map {
             Int(min(max($0 / .milliseconds(1), 1), Double(Int32.max)))

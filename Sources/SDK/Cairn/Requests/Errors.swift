@@ -23,6 +23,11 @@ public struct ServiceError: Error, Sendable, LocalizedError, CustomNSError, Cust
         self.url = url?.withoutQuery
     }
 
+    /// Whether what was asked may be done at another time: it was not refused for what it is.
+    var isOpen: Bool {
+        [401, 403, 404, 408, 410, 429, 498, 499, 502, 503, 504].contains(code)
+    }
+
     /// `the server answered 400 at …: …`, with the details.
     public var description: String {
         let more = details.filter { !$0.isEmpty && $0 != message }

@@ -11,8 +11,9 @@ struct Question: Sendable {
     var isIdempotent = true
     /// Always a form, as for edits.
     var isPost = false
-    /// A file that goes with it.
-    var file: (url: URL, name: String)?
+    /// A file that goes with it, the name of its part of the form, and its media type; nil for that
+    /// of the file's name.
+    var file: (url: URL, name: String, type: String?)?
     /// A credential in the place of the stored ones.
     var credential: (any ArcGISCredential)?
     var timeout: Duration?

@@ -199,10 +199,12 @@ enum Requester {
         let settings = CairnEnvironment.settings.current
         let timeout = question.timeout ?? (isStream ? nil : settings.requestTimeout)
         if let file = question.file {
-            return Request(
+            var request = Request(
                 .post, question.url, headers: headers,
                 body: .upload(fields: parameters, file: file.url, name: file.name),
                 timeout: question.timeout)
+            request.fileType = file.type
+            return request
         }
         let form = parameters.map { name, value in
             name.formEncoded + "=" + value.formEncoded

@@ -40,6 +40,8 @@ public struct Request: Sendable {
     public var headers: [(name: String, value: String)]
     /// What is sent.
     public var body: Body
+    /// The media type of the file of an upload; nil for that of its name.
+    public var fileType: String?
     /// Longest time for the whole answer; nil for a stream, which may only not stall.
     public var timeout: Duration?
 

@@ -89,6 +89,40 @@ public final class TextPopupElement: PopupElement, @unchecked Sendable {
     }
 }
 
+/// The attachments of the popup's feature.
+public final class AttachmentsPopupElement: PopupElement, @unchecked Sendable {
+    /// How a view shows them.
+    public enum DisplayType: String, Sendable, Hashable {
+        /// By their names.
+        case list
+        /// By small pictures.
+        case preview
+        /// As the view likes.
+        case auto
+    }
+
+    /// How a view shows them; `auto` where the popup does not say.
+    public let displayType: DisplayType
+    private let feature: ArcGISFeature?
+
+    init(_ json: JSON, _ popup: Popup) {
+        displayType = json.text("displayType").flatMap { DisplayType(rawValue: $0) } ?? .auto
+        feature = popup.geoElement as? ArcGISFeature
+        super.init(json)
+    }
+
+    /// The attachments, asked for each time; throws as ``ArcGISFeature/attachments``, and
+    /// ``CairnError`` (`unsupported`) for what is no feature of a table.
+    public var attachments: [Attachment] {
+        get async throws {
+            guard let feature else {
+                throw CairnError.unsupported("attachments", by: nil)
+            }
+            return try await feature.attachments
+        }
+    }
+}
+
 /// What became of an expression of a popup.
 public struct PopupExpressionEvaluation: Sendable {
     /// The expression's name.
@@ -98,7 +132,7 @@ public struct PopupExpressionEvaluation: Sendable {
 }
 
 extension Popup {
-    /// The parts of the popup, in order: fields and texts; pictures, charts and attachments are
+    /// The parts of the popup, in order: fields, texts and attachments; pictures and charts are
     /// left out.
     public var evaluatedElements: [PopupElement] {
         let shown = definition.fields.filter(\.isVisible)
@@ -114,6 +148,7 @@ extension Popup {
                 return FieldsPopupElement(
                     element, own.isEmpty ? shown : own.filter(\.isVisible), self)
             case "text": return TextPopupElement(element, filled(element.text("text") ?? ""))
+            case "attachments": return AttachmentsPopupElement(element, self)
             default: return nil
             }
         }
