@@ -486,8 +486,8 @@ import Testing
         }
     }
 
-    @Test func `whatever happens, both sides are equal in the end: 30 stories`() async throws {
-        for seed in 0..<30 {
+    @Test func `whatever happens, both sides are equal in the end: 20 stories`() async throws {
+        for seed in 0..<20 {
             var dice = Dice(state: UInt64(seed))
             let style = ReplicaServer.Style.allCases[seed % 3]
             let server = server {
@@ -513,7 +513,8 @@ import Testing
             #expect(
                 try await Set(features(geodatabase).keys) == Set(server.rows().keys),
                 "story \(seed)")
-            #expect(try await attached(geodatabase) == there(server), "story \(seed)")
+            let (here, there) = (try await attached(geodatabase), there(server))
+            #expect(here == there, "story \(seed)")
             geodatabase.close()
         }
     }

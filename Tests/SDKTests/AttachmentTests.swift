@@ -426,6 +426,34 @@ import Testing
         }
     }
 
+    @Test func `two objects for one attachment have one edit`() async throws {
+        let table = table()
+        let feature = try await feature(of: table)
+        let (one, other) = (
+            try await feature.attachments[0],
+            try await self.feature(of: table).attachments[0]
+        )
+        try await feature.updateAttachment(
+            one, named: "one", contentType: "text/plain", data: Data("1".utf8))
+        try await self.feature(of: table).updateAttachment(
+            other, named: "other", contentType: "text/plain", data: Data("22".utf8))
+        #expect(one.name == "other" && other.name == "other" && other.size == 2)
+        #expect(try await feature.attachments.map(\.name) == ["other", "deed.pdf"])
+        try await table.applyEdits()
+        #expect(sent.files.withLock { $0.map(\.name) } == ["other"])
+        try await feature.deleteAttachment(one)
+        let error = await #expect(throws: CairnError.self) {
+            try await feature.deleteAttachment(other)
+        }
+        #expect(error?.kind == .invalidArgument)
+        // With the feature, edits of its attachments go, whatever object they were made by.
+        try await table.delete(self.feature(of: table))
+        server.on(
+            path + "/applyEdits", json: #"{"deleteResults":[{"objectId":1,"success":true}]}"#)
+        #expect(try await table.applyEdits().map(\.operation) == [.delete])
+        #expect(paths("deleteAttachments") == 0 && !table.hasLocalEdits)
+    }
+
     @Test func `an attachment that is not there is not changed`() async throws {
         let table = table()
         let feature = try await feature(of: table)

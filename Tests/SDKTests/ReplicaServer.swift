@@ -422,8 +422,9 @@ final class ReplicaServer: Sendable {
                     ] as [String: Any]
                 }
                 let attached = Attached(parent: parent, name: file, type: type, data: data)
-                // The same again changes nothing.
-                if state.attachments[id].map({ $0.file != attached }) ?? true {
+                // The same again changes nothing, as of features.
+                let known = state.attachments[id]
+                if known == nil || list == "updates" && known?.file != attached {
                     attach(attached, id, &state)
                     own.insert(id)
                 }

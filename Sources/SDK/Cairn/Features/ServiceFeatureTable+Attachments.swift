@@ -148,17 +148,18 @@ extension ServiceFeatureTable: AttachmentKeeper {
         _ attachment: Attachment, to content: Attachment.Content, of feature: ArcGISFeature
     ) async throws {
         try await requireEdits(feature)
+        let idField = objectIDField
         try pending.withLock { edits in
-            let place = edits.attachments.firstIndex { $0.attachment === attachment }
-            if let place {
+            if let place = edits.place(of: attachment, feature, idField) {
                 switch edits.attachments[place].operation {
                 case .add: edits.attachments[place].operation = .add(content)
                 case .update: edits.attachments[place].operation = .update(content)
                 case .delete: throw missing(attachment)
                 }
                 edits.attachments[place].revision = UUID()
+                edits.attachments[place].attachment.take(content)
             } else {
-                try edits.check(attachment, feature, self)
+                guard attachment.id >= 0 else { throw missing(attachment) }
                 edits.attachments.append(
                     AttachmentEdit(
                         operation: .update(content), attachment: attachment, feature: feature))
@@ -169,11 +170,11 @@ extension ServiceFeatureTable: AttachmentKeeper {
 
     func delete(_ attachments: [Attachment], of feature: ArcGISFeature) async throws {
         try await requireEdits(feature)
+        let idField = objectIDField
         try pending.withLock { edits in
             var left = edits
             for attachment in attachments {
-                let place = left.attachments.firstIndex { $0.attachment === attachment }
-                if let place {
+                if let place = left.place(of: attachment, feature, idField) {
                     let edit = left.attachments.remove(at: place)
                     switch edit.operation {
                     case .add where !edit.isSent: continue
@@ -181,7 +182,7 @@ extension ServiceFeatureTable: AttachmentKeeper {
                     case .delete: throw missing(attachment)
                     }
                 } else {
-                    try left.check(attachment, feature, self)
+                    guard attachment.id >= 0 else { throw missing(attachment) }
                 }
                 left.attachments.append(
                     AttachmentEdit(operation: .delete, attachment: attachment, feature: feature))
@@ -190,7 +191,7 @@ extension ServiceFeatureTable: AttachmentKeeper {
         }
     }
 
-    fileprivate func missing(_ attachment: Attachment) -> CairnError {
+    private func missing(_ attachment: Attachment) -> CairnError {
         CairnError(
             .invalidArgument,
             "the feature has no attachment '\(attachment.name)' (\(attachment.id))")
@@ -339,7 +340,7 @@ extension ServiceFeatureTable: AttachmentKeeper {
 extension ServiceFeatureTable.Edits {
     /// Whether two objects stand for one feature of the service; one that is new there is itself
     /// alone, whatever object id it was given.
-    fileprivate func areSame(_ one: Feature, _ other: Feature, _ idField: String) -> Bool {
+    func areSame(_ one: Feature, _ other: Feature, _ idField: String) -> Bool {
         if one === other { return true }
         guard !adds.contains(where: { $0 === one || $0 === other }),
             let id = LocalQuery.objectID(one, in: idField)
@@ -347,15 +348,14 @@ extension ServiceFeatureTable.Edits {
         return id == LocalQuery.objectID(other, in: idField)
     }
 
-    /// Throws ``CairnError`` (`invalidArgument`) for an attachment that is not on the service, and
-    /// for one that another object stands for, of which an edit waits.
-    fileprivate func check(
-        _ attachment: Attachment, _ feature: ArcGISFeature, _ table: ServiceFeatureTable
-    ) throws {
-        let isTaken = attachments.contains {
-            $0.attachment.id == attachment.id
-                && areSame($0.feature, feature, table.objectIDField)
+    /// Where the edit of an attachment is that waits, also one of another object for it.
+    fileprivate func place(
+        of attachment: Attachment, _ feature: ArcGISFeature, _ idField: String
+    ) -> Int? {
+        attachments.firstIndex { edit in
+            edit.attachment === attachment
+                || attachment.id >= 0 && edit.attachment.id == attachment.id
+                    && areSame(edit.feature, feature, idField)
         }
-        guard attachment.id >= 0, !isTaken else { throw table.missing(attachment) }
     }
 }

@@ -179,11 +179,13 @@ public final class ServiceFeatureTable: FeatureTable, @unchecked Sendable {
     /// Deletes a feature with the next ``applyEdits()``.
     public override func delete(_ feature: Feature) async throws {
         try await load()
+        let idField = objectIDField
         let isNew = pending.withLock { edits in
+            let before = edits
+            edits.attachments.removeAll { before.areSame($0.feature, feature, idField) }
             let count = edits.adds.count
             edits.adds.removeAll { $0 === feature }
             edits.updates.removeAll { $0 === feature }
-            edits.attachments.removeAll { $0.feature === feature }
             return edits.adds.count < count
         }
         if isNew { return }
