@@ -340,6 +340,36 @@ import Testing
         #expect(geodatabase.syncID == nil && !feature.canEditAttachments)
     }
 
+    @Test func `an offline map takes attachments along where its overrides ask for them`()
+        async throws
+    {
+        let server = server()
+        server.attach(picture(server.put(Self.here), "a.jpg", "one"))
+        let map = Map(spatialReference: .webMercator)
+        let layer = FeatureLayer(
+            featureTable: ServiceFeatureTable(url: server.url.appending(path: "0")))
+        map.addOperationalLayer(layer)
+        let task = OfflineMapTask(onlineMap: map)
+        let parameters = try await task.makeDefaultGenerateOfflineMapParameters(
+            areaOfInterest: Envelope(
+                xMin: 0, yMin: 0, xMax: 9, yMax: 9, spatialReference: .webMercator))
+        let overrides = try await task.makeGenerateOfflineMapParameterOverrides(
+            parameters: parameters)
+        try #require(
+            overrides.generateGeodatabaseParameters[OfflineMapParametersKey(layer: layer)]
+        ).returnsAttachments = true
+        let job = task.makeGenerateOfflineMapJob(
+            parameters: parameters, downloadDirectory: folder.appending(path: "map"),
+            overrides: overrides)
+        job.start()
+        let result = try await job.output
+        let taken = try #require(result.offlineMap.operationalLayers.first as? FeatureLayer)
+        let found = try await taken.featureTable.queryFeatures(using: QueryParameters())
+        let feature = try #require(found.features().first as? ArcGISFeature)
+        let attachment = try #require(try await feature.attachments.first)
+        #expect(try await attachment.data == Data("one".utf8) && attachment.name == "a.jpg")
+    }
+
     // MARK: What goes wrong on the way
 
     @Test func `refused attachments come back and stay noted, the others are taken`()

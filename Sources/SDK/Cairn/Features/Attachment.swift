@@ -83,6 +83,7 @@ public final class Attachment: Sendable {
         }
     }
 
+    // `@unchecked`, as every loadable class; what changes is behind a lock.
     private final class Loader: LoadableBase, @unchecked Sendable {
         let bytes: Guarded<Data?>
         private let fetch: (@Sendable () async throws -> Data)?

@@ -12,7 +12,7 @@ extension UUID {
 /// Attachments of a geodatabase: in tables of its own, by the global ids of their features.
 extension GeoPackage {
     static let attachments = "cairn_attachments"
-    static let attachmentLayers = "cairn_attachment_layers"
+    static let attachmentLayers = "cairn_directions"
 
     /// One that was deleted here stays, without its bytes, until the service knows of it.
     private static let attachmentTables = [
