@@ -376,7 +376,7 @@ let testTargets: [Target] = [
     tests("TidyTests", ["TestKit"]),
     tests(
         "SDKTests",
-        ["Cairn", "CairnAGS", "CairnTesting", "Locator", "SQLite"]),
+        ["Cairn", "CairnAGS", "CairnTesting", "Locator", "Platform", "SQLite"]),
     tests("CairnModelTests", ["CairnModel", "Codecs", "TestKit"]),
     tests("PlatformTests", ["Codecs", "Platform", "TestKit"]),
     tests("ZeroMQTests", ["ZeroMQ"]),

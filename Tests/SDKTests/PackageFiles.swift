@@ -134,6 +134,18 @@ enum PackageFiles {
         ])
     }
 
+    /// A package of vector tiles that has the one tile of level 0.
+    static func vectorTiles(_ tile: Data, root: String, style: String) -> Data {
+        var bundle = [UInt8](repeating: 0, count: 64 + 128 * 128 * 8)
+        let place = UInt64(bundle.count) | UInt64(tile.count) << 40
+        bundle.replaceSubrange(64..<72, with: little(place))
+        return archive([
+            ("p12/root.json", [UInt8](root.utf8)),
+            ("p12/resources/styles/root.json", [UInt8](style.utf8)),
+            ("p12/tile/l00/r0000c0000.bundle", bundle + tile),
+        ])
+    }
+
     /// A picture of one color.
     static func picture(_ color: SymbolColor) async throws -> Data {
         let view = MapViewProxy(

@@ -18,6 +18,8 @@ final class CompactTileFile: Sendable {
 
     private let archive: ZipFile
     private let bundles: String
+    /// In front of the names of its documents.
+    private let folder: String
     /// `root.json`.
     let root: JSON
 
@@ -36,8 +38,18 @@ final class CompactTileFile: Sendable {
             throw archive.damaged("its root.json is no JSON")
         }
         let path = root.text("tileBundlesPath") ?? "./tile"
+        self.folder = folder
         bundles = folder + (path.hasPrefix("./") ? String(path.dropFirst(2)) : path).lowercased()
         self.root = root
+    }
+
+    /// The style of vector tiles in the package.
+    func styleJSON() throws -> String {
+        guard let member = archive.members[folder + "resources/styles/root.json"] else {
+            throw archive.damaged("it has no resources/styles/root.json")
+        }
+        let bytes = try archive.bytes(of: member, atMost: Self.documentLimit)
+        return String(decoding: bytes, as: UTF8.self)
     }
 
     /// The bytes of a tile; nil where there is none.

@@ -6,17 +6,20 @@ internal import Platform
 
 /// Vector tiles of a service or a package, never identified.
 ///
-/// Tiles and style are there for an app that draws them; ``MapViewProxy/exportImage()`` draws
-/// pictures alone, and leaves the layer out with a warning.
+/// ``MapViewProxy/exportImage()`` draws them by their style: layers of the types `background`,
+/// `fill`, `line`, `circle` and `symbol`, whose texts have this SDK's one face. Pictures of the
+/// style (icons, patterns), other types of layers, and what is not understood are left out;
+/// ``undrawnStyleParts`` names them.
 public final class ArcGISVectorTiledLayer: TiledLayer, @unchecked Sendable {
     /// The URL, as `…/World/VectorTileServer`; of a package, its file.
     public let url: URL
     /// The package; nil for a service.
     public let vectorTileCache: VectorTileCache?
-    /// The style of the package, with its glyphs and sprites; nil for none.
+    /// The style of the package, with its glyphs and sprites; nil for the one that it has inside.
     public let itemResourceCache: ItemResourceCache?
     private let token = Guarded<(any ArcGISCredential)?>(nil)
     private let description = Guarded<JSON?>(nil)
+    private let store = VectorTileStore()
 
     /// A layer of a service, or of a file of tiles (`.vtpk`); nothing is asked before it is loaded.
     public init(url: URL) {
@@ -35,7 +38,10 @@ public final class ArcGISVectorTiledLayer: TiledLayer, @unchecked Sendable {
     /// The credential for its requests; nil for the stored ones.
     public var credential: (any ArcGISCredential)? {
         get { token.current }
-        set { token.current = newValue }
+        set {
+            token.current = newValue
+            store.removeAll()
+        }
     }
 
     override func performLoad() async throws {
@@ -88,23 +94,76 @@ public final class ArcGISVectorTiledLayer: TiledLayer, @unchecked Sendable {
         }
     }
 
-    /// The style of a service or of the item resources, as MapLibre's specification has it.
+    /// The style of a service, of the item resources or of the package, as MapLibre's specification
+    /// has it.
     ///
-    /// Throws ``ServiceError``, ``TransportError``; ``CairnError`` for a layer of a package
-    /// without item resources.
+    /// Throws ``ServiceError``, ``TransportError``; ``CairnError`` for a package without a style or
+    /// that is not loaded.
     public func styleJSON() async throws -> String {
         if let itemResourceCache { return try itemResourceCache.styleJSON() }
-        guard vectorTileCache == nil else {
-            throw CairnError.unsupported("style that is read without a service", by: url)
-        }
+        if let vectorTileCache { return try vectorTileCache.opened().styleJSON() }
+        return try await serviceStyle().jsonText
+    }
+
+    private func serviceStyle() async throws -> JSON {
         let path = description.current?.text("defaultStyles") ?? "resources/styles"
         var question = Question(url.below(path).below("root.json"))
         question.credential = credential
-        return try await Requester.json(question).jsonText
+        return try await Requester.json(question)
     }
 
+    // MARK: Pictures
+
+    /// What of its style was not drawn in the latest picture: `Roads: line-pattern`, and for icons
+    /// the number of features in the picture, `Places: icon-image (12 features)`.
+    public var undrawnStyleParts: [String] { store.undrawn }
+
     override func picture(_ frame: ViewFrame) async throws -> LayerPicture? {
-        throw CairnError.unsupported("drawing of vector tiles", by: url)
+        guard let info = tileInfo, let description = description.current else { return nil }
+        // A package does not change while it is open.
+        let age = vectorTileCache == nil ? CairnEnvironment.settings.current.descriptionAge : nil
+        let style = try await store.style(age) { try await readStyle() }
+        let deepest = [
+            description["maxzoom"]?.int, description["maxLOD"]?.int, style.deepestLevel,
+        ].compactMap { $0 }.min()
+        guard let grid = try TileGrid(frame, info, deepest: deepest) else { return nil }
+        var tiles: [(column: Int, row: Int, tile: VectorTile)] = []
+        try await withThrowingTaskGroup(of: (Int, Int, VectorTile?).self) { group in
+            for row in grid.rows {
+                for column in grid.columns {
+                    group.addTask {
+                        let place = VectorTileStore.Place(
+                            level: grid.level, row: row, column: column)
+                        let tile = try await self.store.tile(place, age) {
+                            try await self.tileData(level: grid.level, row: row, column: column)
+                        }
+                        return (column, row, tile)
+                    }
+                }
+            }
+            for try await (column, row, tile) in group {
+                if let tile { tiles.append((column, row, tile)) }
+            }
+        }
+        let drawing = TileDrawing(
+            style, grid, tiles, width: max(1, Int(frame.width)), height: max(1, Int(frame.height)))
+        let (raster, leftOut) = try drawing.draw()
+        let counted = leftOut.sorted { $0.key < $1.key }.map { name, count in
+            "\(name) (\(count) \(count == 1 ? "feature" : "features"))"
+        }
+        store.note(style.notDrawn + counted, of: name)
+        return LayerPicture(raster: raster)
+    }
+
+    private func readStyle() async throws -> TileStyle {
+        guard vectorTileCache != nil || itemResourceCache != nil else {
+            return try TileStyle(try await serviceStyle())
+        }
+        guard let json = JSON(Array(try await styleJSON().utf8)) else {
+            throw CairnError(
+                .invalidDocument, "the style of '\(url.path(percentEncoded: false))' is no JSON")
+        }
+        return try TileStyle(json)
     }
 
     override var webMapLayer: JSON? {

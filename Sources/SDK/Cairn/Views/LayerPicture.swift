@@ -8,12 +8,15 @@ internal import Foundation
 struct LayerPicture: Sendable {
     enum Content: Sendable {
         case png(Data, Envelope)
+        /// Of the size of the view, as it is turned.
+        case raster(Raster)
         case shapes([(geometry: Geometry, symbol: Symbol?)])
     }
 
     var parts: [(content: Content, opacity: Float)]
 
     init(png: Data, extent: Envelope) { parts = [(.png(png, extent), 1)] }
+    init(raster: Raster) { parts = [(.raster(raster), 1)] }
     init(shapes: [(geometry: Geometry, symbol: Symbol?)]) { parts = [(.shapes(shapes), 1)] }
     init(parts: [LayerPicture]) { self.parts = parts.flatMap(\.parts) }
 

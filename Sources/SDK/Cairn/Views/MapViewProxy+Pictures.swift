@@ -23,7 +23,8 @@ extension MapViewProxy {
 
     /// A PNG of what is shown: basemap, layers bottom to top, graphics above.
     ///
-    /// A layer that fails is left out and logged. Throws where the map has no reference.
+    /// A layer that fails is left out and logged. Vector tiles are drawn here, as
+    /// ``ArcGISVectorTiledLayer`` says. Throws where the map has no reference.
     public func exportImage() async throws -> Data { Data(PNG.encode(try await exportRaster())) }
 
     /// The pixels of ``exportImage()``.
@@ -45,6 +46,7 @@ extension MapViewProxy {
                 switch content {
                 case .shapes(let shapes):
                     for (geometry, symbol) in shapes { canvas.draw(geometry, symbol, opacity) }
+                case .raster(let raster): canvas.draw(raster, opacity: opacity)
                 case .png(let png, let extent):
                     do {
                         try canvas.draw(png, over: extent, opacity: opacity)

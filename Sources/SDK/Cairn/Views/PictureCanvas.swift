@@ -46,6 +46,15 @@ struct PictureCanvas {
         }
     }
 
+    /// Draws a picture of the view's size.
+    mutating func draw(_ picture: Raster, opacity: Float) {
+        for y in 0..<min(raster.height, picture.height) {
+            for x in 0..<min(raster.width, picture.width) {
+                raster.blend(picture.pixel(x, y), opacity, x, y)
+            }
+        }
+    }
+
     /// Draws the graphics of an overlay, bottom to top.
     mutating func draw(_ overlay: GraphicsOverlay) {
         for (geometry, symbol) in overlay.shapes { draw(geometry, symbol, overlay.opacity) }
