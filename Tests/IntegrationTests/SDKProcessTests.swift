@@ -138,6 +138,40 @@ import Testing
         #expect(shown.contains(format) && shown.contains("levels \(levels)"), "\(shown)")
     }
 
+    @Test func `vector tiles of the site have the colors of its pictures`() async throws {
+        guard Programs.areBuilt() else { return }
+        let running = try await SDKSite()
+        defer { running.remove() }
+        let area = Envelope(xMin: 8.5, yMin: 8.5, xMax: 11.5, yMax: 11.5, spatialReference: .wgs84)
+        func picture(_ layer: Layer) async throws -> Raster {
+            let map = Map(spatialReference: .webMercator)
+            map.addOperationalLayer(layer)
+            let view = MapViewProxy(map: map, size: CGSize(width: 400, height: 400))
+            await view.setViewpoint(Viewpoint(boundingGeometry: area))
+            return try await view.exportRaster()
+        }
+        let tiles = ArcGISVectorTiledLayer(
+            url: running.services.appending(path: "Grid/VectorTileServer"))
+        let drawn = try await picture(tiles)
+        #expect(tiles.undrawnStyleParts.isEmpty, "\(tiles.undrawnStyleParts)")
+        let exported = try await picture(
+            ArcGISMapImageLayer(url: running.services.appending(path: "Grid/MapServer")))
+        var (equal, colors) = (0, Set<SymbolColor>())
+        for y in 0..<400 {
+            for x in 0..<400 {
+                let (own, other) = (drawn.pixel(x, y), exported.pixel(x, y))
+                colors.insert(other)
+                let differs = [\SymbolColor.red, \.green, \.blue, \.alpha].contains {
+                    abs(Int(own[keyPath: $0]) - Int(other[keyPath: $0])) > 12
+                }
+                if !differs { equal += 1 }
+            }
+        }
+        // The rest are the edges of marks and lines, which are smoothed in another way.
+        #expect(equal >= 144_000, "\(equal) of 160000 pixels are equal")
+        #expect(colors.count >= 3)
+    }
+
     @Test func `an export of tiles is cancelled, and one that is refused says why`() async throws {
         guard Programs.areBuilt() else { return }
         let running = try await SDKSite()

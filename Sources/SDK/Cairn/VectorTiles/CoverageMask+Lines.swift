@@ -29,7 +29,9 @@ extension CoverageMask {
                 stroke(piece, half, form, budget)
                 continue
             }
-            for dash in Raster.dashes(piece, form.dashes) { stroke(dash, half, form, budget) }
+            for dash in Self.dashes(piece, form.dashes, budget) {
+                stroke(dash, half, form, budget)
+            }
         }
     }
 
@@ -71,6 +73,36 @@ extension CoverageMask {
         }
         finish()
         return pieces
+    }
+
+    /// The parts of a line that a pattern draws; dots of no length are there for their round ends.
+    private static func dashes(
+        _ line: [Point], _ pattern: [Double], _ budget: DrawingBudget
+    ) -> [[Point]] {
+        let period = pattern.reduce(0, +)
+        // Of less than a pixel nothing of a pattern is to be seen.
+        guard period >= 1, period < 1e9, var last = line.first else { return [line] }
+        var parts: [[Point]] = []
+        var (place, left) = (0, max(pattern[0], 1e-3))
+        var part = [last]
+        for next in line.dropFirst() {
+            var length = hypot(next.x - last.x, next.y - last.y)
+            while length > left, !budget.isSpent {
+                budget.spend(1)
+                let share = left / length
+                last = (last.x + (next.x - last.x) * share, last.y + (next.y - last.y) * share)
+                length -= left
+                if place % 2 == 0 { parts.append(part + [last]) }
+                place = (place + 1) % pattern.count
+                left = max(pattern[place], 1e-3)
+                part = [last]
+            }
+            left -= length
+            last = next
+            part.append(next)
+        }
+        if place % 2 == 0, part.count > 1 { parts.append(part) }
+        return parts
     }
 
     /// Adds a rectangle for each piece, what joins them, and what ends them; all of them turn the

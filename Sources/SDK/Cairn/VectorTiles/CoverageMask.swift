@@ -41,7 +41,8 @@ struct CoverageMask {
         let (upper, lower) = from.y < to.y ? (from, to) : (to, from)
         let base = (x: Double(columns.lowerBound), y: Double(rows.lowerBound))
         let (y0, y1) = (max(upper.y - base.y, 0), min(lower.y - base.y, Double(rows.count)))
-        guard y0 < y1 else { return }
+        // A piece as flat as this covers nothing, and its slope is no number.
+        guard y0 < y1, lower.y - upper.y > 1e-9 else { return }
         let slope = (lower.x - upper.x) / (lower.y - upper.y)
         func x(_ y: Double) -> Double { upper.x - base.x + (y + base.y - upper.y) * slope }
         // The part to the left of the rectangle counts as its left side, what is to the right not.

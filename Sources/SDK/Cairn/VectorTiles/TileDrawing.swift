@@ -160,7 +160,7 @@ struct TileDrawing {
             form.cap = layer.text("line-cap", "butt", &scope)
             form.join = layer.text("line-join", "miter", &scope)
             let dashes = layer.numbers("line-dasharray", &scope).map { max($0, 0) * form.width }
-            if dashes.count > 1, dashes.contains(where: { $0 > 0 }) {
+            if dashes.count > 1 {
                 // A pattern of an odd count goes on with its gaps drawn.
                 form.dashes = dashes.count % 2 == 0 ? dashes : dashes + dashes
             }

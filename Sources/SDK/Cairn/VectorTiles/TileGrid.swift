@@ -33,6 +33,11 @@ struct TileGrid: Sendable {
             level.resolution * Double(info.tileWidth) / unit
         }
         let chosen = levels.last { pixels($0) >= Self.side * 0.999 } ?? first
+        guard pixels(chosen) > 0, pixels(chosen) < 1e12 else {
+            throw CairnError(
+                .invalidState,
+                "the view's scale of 1:\(frame.scale) is too far from that of the tiles")
+        }
         level = chosen.level
         // Scales are published with fewer digits than zooms have.
         let exact = Double(chosen.level) + Foundation.log2(pixels(chosen) / Self.side)

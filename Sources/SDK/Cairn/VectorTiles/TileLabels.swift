@@ -75,6 +75,7 @@ struct TileLabels {
             anchors = Self.anchors(
                 along: feature, tileLayer, spot,
                 spacing: max(layer.number("symbol-spacing", 250, &scope), 1) * ratio,
+                budget: scope.budget,
                 isCentered: placement == "line-center",
                 room: StrokeText.shape(of: text, alignment: .left).width * size
                     / StrokeText.lineHeight)
@@ -89,16 +90,17 @@ struct TileLabels {
         let leavesRoom = layer.flag("text-ignore-placement", &scope)
         let turn = layer.number("text-rotate", 0, &scope) * .pi / 180
         let places = Self.places(layer, size, &scope)
-        for anchor in anchors where labels.count < Self.limit {
-            for place in places {
-                let (strokes, box) = Self.strokes(
-                    text, unit, anchor, turn + anchor.turn, place)
-                scope.budget.spend(taken.count + strokes.count)
+        let shapes = places.map { Shape(text, unit, $0) }
+        for anchor in anchors where labels.count < Self.limit && !scope.budget.isSpent {
+            for shape in shapes {
+                let box = shape.box(at: anchor, turn + anchor.turn)
+                scope.budget.spend(taken.count + 10)
                 guard box.overlaps(view) else { continue }
                 guard isFree || !taken.contains(where: { $0.overlaps(box) }) else { continue }
                 if !leavesRoom { taken.append(box) }
                 var label = look
-                label.strokes = strokes
+                label.strokes = shape.strokes(at: anchor, turn + anchor.turn)
+                scope.budget.spend(label.strokes.count * 10)
                 labels.append(label)
                 break
             }
@@ -141,34 +143,52 @@ struct TileLabels {
         return (-side.x * reach * share, -side.y * reach * share)
     }
 
-    private static func strokes(
-        _ text: String, _ unit: Double, _ anchor: Anchor, _ turn: Double, _ place: Placement
-    ) -> (strokes: [[Point]], box: Box) {
-        let alignment: TextSymbol.HorizontalAlignment =
-            place.side.x < 0 ? .left : place.side.x > 0 ? .right : .center
-        let shape = StrokeText.shape(of: text, alignment: alignment)
-        let rows = Double(shape.lineCount - 1) * StrokeText.lineHeight
-        let (wide, high) = (shape.width, StrokeText.ascent + StrokeText.descent + rows)
-        // From the left of the text and the top of its capitals.
-        let start = (x: -wide * (place.side.x + 1) / 2, y: -high * (place.side.y + 1) / 2)
-        let (sine, cosine) = (sin(turn), cos(turn))
-        func pixel(_ x: Double, _ y: Double) -> Point {
+    /// A text beside its anchor, not turned yet.
+    private struct Shape {
+        private let shape: StrokeText.Shape
+        private let unit: Double
+        private let offset: Point
+        /// From the anchor to the left of the text and the top of its capitals, in units.
+        private let start: Point
+        private let high: Double
+
+        init(_ text: String, _ unit: Double, _ place: Placement) {
+            shape = StrokeText.shape(
+                of: text,
+                alignment: place.side.x < 0 ? .left : place.side.x > 0 ? .right : .center)
+            let rows = Double(shape.lineCount - 1) * StrokeText.lineHeight
+            high = StrokeText.ascent + StrokeText.descent + rows
+            start = (-shape.width * (place.side.x + 1) / 2, -high * (place.side.y + 1) / 2)
+            self.unit = unit
+            offset = place.offset
+        }
+
+        private func pixel(_ x: Double, _ y: Double, _ anchor: Anchor, _ turn: Double) -> Point {
+            let (sine, cosine) = (sin(turn), cos(turn))
             let (right, down) = (
-                (start.x + x) * unit + place.offset.x, (start.y + y) * unit + place.offset.y
+                (start.x + x) * unit + offset.x, (start.y + y) * unit + offset.y
             )
             return (
                 anchor.pixel.x + right * cosine - down * sine,
                 anchor.pixel.y + right * sine + down * cosine
             )
         }
-        let corners = [pixel(0, 0), pixel(wide, 0), pixel(0, high), pixel(wide, high)]
-        let (xs, ys) = (corners.map(\.x), corners.map(\.y))
-        let box = Box(
-            left: (xs.min() ?? 0) - 2, top: (ys.min() ?? 0) - 2, right: (xs.max() ?? 0) + 2,
-            bottom: (ys.max() ?? 0) + 2)
-        return (
-            shape.strokes.map { $0.map { pixel($0.x, StrokeText.ascent - $0.y) } }, box
-        )
+
+        func box(at anchor: Anchor, _ turn: Double) -> Box {
+            let corners = [(0, 0), (shape.width, 0), (0, high), (shape.width, high)].map {
+                pixel($0.0, $0.1, anchor, turn)
+            }
+            let (xs, ys) = (corners.map(\.x), corners.map(\.y))
+            return Box(
+                left: (xs.min() ?? 0) - 2, top: (ys.min() ?? 0) - 2, right: (xs.max() ?? 0) + 2,
+                bottom: (ys.max() ?? 0) + 2)
+        }
+
+        func strokes(at anchor: Anchor, _ turn: Double) -> [[Point]] {
+            shape.strokes.map { stroke in
+                stroke.map { pixel($0.x, StrokeText.ascent - $0.y, anchor, turn) }
+            }
+        }
     }
 
     /// A text in lines of so many widths of an em, broken at spaces.
@@ -242,7 +262,7 @@ struct TileLabels {
     /// straight.
     private static func anchors(
         along feature: VectorTile.Feature, _ layer: VectorTile.Layer, _ spot: TileGrid.Spot,
-        spacing: Double, isCentered: Bool, room: Double
+        spacing: Double, budget: DrawingBudget, isCentered: Bool, room: Double
     ) -> [Anchor] {
         let extent = Double(layer.extent)
         var anchors: [Anchor] = []
@@ -255,6 +275,7 @@ struct TileLabels {
             }
             guard let whole = line.last?.along, whole >= room, whole < 1e6 else { continue }
             func point(_ along: Double) -> Point {
+                budget.spend(line.count)
                 let next = line.firstIndex { $0.along >= along } ?? line.count - 1
                 guard next > 0 else { return line[0].point }
                 let (from, to) = (line[next - 1], line[next])
@@ -266,7 +287,7 @@ struct TileLabels {
             }
             let step = max(spacing, room)
             let count = isCentered ? 1 : max(1, min(1_000, Int(whole / step)))
-            for index in 0..<count {
+            for index in 0..<count where !budget.isSpent {
                 let middle = whole * (Double(index) + 0.5) / Double(count)
                 guard middle >= room / 2, whole - middle >= room / 2 else { continue }
                 let (start, end) = (point(middle - room / 2), point(middle + room / 2))
