@@ -184,6 +184,24 @@ import Testing
         #expect(zip(row, row.dropFirst()).count { $0 != $1 } == 2 * 512 / 24)
     }
 
+    @Test func `dots without a length are drawn by their round ends`() async throws {
+        var tile = TileBytes()
+        tile.add("roads", [Feature(kind: .line, parts: [[(0, 2048), (4096, 2048)]])])
+        let service = VectorService(
+            style: VectorService.background
+                + VectorService.layer(
+                    "line",
+                    #"""
+                    "layout":{"line-cap":"round"},
+                    "paint":{"line-color":"red","line-width":8,"line-dasharray":[0,4]}
+                    """#, from: "roads"))
+        service.on(0, 0, 0, tile)
+        let picture = try await service.picture()
+        let row = (16..<496).map { picture.pixel($0, 256).green < 100 }
+        #expect(zip(row, row.dropFirst()).count { $0 != $1 } == 30)
+        #expect(row.count { $0 } == 15 * 8)
+    }
+
     @Test func `circles have their radius and rim, drawn by the tile that has the point`()
         async throws
     {
@@ -419,6 +437,47 @@ import Testing
         while slow.server.requests(slow.path(0, 0, 0)).isEmpty { await Task.yield() }
         picture.cancel()
         await #expect(throws: CancellationError.self) { try await picture.value }
+    }
+
+    @Test func `a basemap, a web map and a group draw vector tiles, and only in their reference`()
+        async throws
+    {
+        let service = VectorService(style: Self.classes)
+        service.on(0, 0, 0, squares)
+        func picture(_ map: Map) async throws -> Raster {
+            map.initialViewpoint = Viewpoint(
+                center: Point(x: 0, y: 0, spatialReference: .webMercator),
+                scale: VectorService.resolution * 96 / 0.0254)
+            return try await MapViewProxy(map: map, size: CGSize(width: 512, height: 512))
+                .exportRaster()
+        }
+        let map = Map(basemap: Basemap(baseLayer: service.layer))
+        #expect(try await picture(map).pixel(200, 200) == .blue)
+        #expect(try await picture(Map.fromJSON(map.toJSON())).pixel(200, 200) == .blue)
+        let group = Map(spatialReference: .webMercator)
+        let layer = ArcGISVectorTiledLayer(url: service.layer.url)
+        group.addOperationalLayer(GroupLayer(childLayers: [layer]))
+        #expect(try await picture(group).pixel(200, 200) == .blue)
+        let degrees = Map(spatialReference: .wgs84)
+        degrees.addOperationalLayer(ArcGISVectorTiledLayer(url: service.layer.url))
+        let view = MapViewProxy(map: degrees, size: CGSize(width: 64, height: 64))
+        #expect(try await view.exportRaster().pixel(30, 30).alpha == 0)
+    }
+
+    @Test func `a view at a scale that no tile can have leaves the layer out`() async throws {
+        let service = VectorService(style: Self.classes)
+        service.on(0, 0, 0, squares)
+        for scale in [1e-300, 1e-9, 1] {
+            let map = Map(spatialReference: .webMercator)
+            map.addOperationalLayer(service.layer)
+            map.initialViewpoint = Viewpoint(
+                center: Point(x: -2_000_000, y: 2_000_000, spatialReference: .webMercator),
+                scale: scale, rotation: scale < 1e-6 ? 0 : 20)
+            let picture = try await MapViewProxy(map: map, size: CGSize(width: 16, height: 16))
+                .exportRaster()
+            #expect(picture.pixel(8, 8).alpha == (scale < 1e-6 ? 0 : 255))
+            map.removeAllOperationalLayers()
+        }
     }
 
     @Test func `a package is drawn from its file, with the style that it has`() async throws {

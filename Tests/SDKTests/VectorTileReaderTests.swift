@@ -107,6 +107,77 @@ import Testing
         #expect(try VectorTile(Data()).layers.isEmpty)
     }
 
+    private static let style = VectorService.style(
+        [
+            #"{"id":"g","type":"background","paint":{"background-color":{"stops":[[0,"red"]]}}}"#,
+            VectorService.layer(
+                "fill",
+                #"""
+                "filter":["all",["in","name","a","text 2"],[">=","number",2]],"paint":{"fill-color":
+                ["match",["get","name"],["a","text 2"],["rgb",255,0,["*",2,["get","number"]]],
+                "lime"],"fill-opacity":["interpolate",["linear"],["zoom"],0,0.5,5,1]}
+                """#),
+            VectorService.layer(
+                "line",
+                #"""
+                "filter":["case",["has","name"],["<",["get","number"],9],false],"layout":
+                {"line-cap":"round","line-join":"miter"},"paint":{"line-width":
+                ["let","w",["number",["get","number"],2],["step",["zoom"],["var","w"],5,1]],
+                "line-dasharray":[2,1],"line-color":{"property":"number","stops":[[0,"red"],
+                [9,"blue"]]}}
+                """#),
+            VectorService.layer("circle", #""paint":{"circle-radius":["sqrt",["get","number"]]}"#),
+            VectorService.layer(
+                "symbol",
+                #"""
+                "layout":{"text-field":["concat",["slice",["get","name"],0,3]," {x}"],
+                "text-size":10,"text-offset":[0,1],"text-variable-anchor":["top","left"],
+                "symbol-placement":"line"}
+                """#),
+        ].joined(separator: ","))
+
+    @Test func `styles that are changed anywhere are drawn or refused`() throws {
+        var random = Random(state: 11)
+        let info = try #require(
+            TileInfo(
+                JSON(Array(VectorService.description(levels: 0...0).utf8))?.member("tileInfo")))
+        let frame = ViewFrame(
+            center: Place(0, 0), scale: VectorService.resolution * 96 / 0.0254, rotation: 0,
+            width: 32, height: 32, dpi: 96, spatialReference: .webMercator)
+        let grid = try #require(try TileGrid(frame, info, deepest: nil))
+        let tile = try VectorTile(tile)
+        let bytes = Array(Self.style.utf8)
+        let words = ["1e308", "-1", "null", "[]", "{}", "\"a\"", "[\"zoom\"]", "0", "true"]
+        let marks = Set("[]{},:".utf8)
+        // Whole values are changed, so that most of what comes of it is JSON still.
+        let places = bytes.indices.filter { marks.contains(bytes[$0]) }
+        var (drawn, refused) = (0, 0)
+        for _ in 0..<600 {
+            var changed = bytes
+            for _ in 0..<Int.random(in: 1...2, using: &random) {
+                let place = Int.random(in: 0..<places.count - 1, using: &random)
+                let word = words[Int.random(in: 0..<words.count, using: &random)]
+                let (from, to) = (places[place] + 1, places[place + 1])
+                guard to <= changed.count, from < to else { continue }
+                changed.replaceSubrange(from..<to, with: Array(word.utf8))
+            }
+            guard let json = JSON(changed), let style = try? TileStyle(json) else {
+                refused += 1
+                continue
+            }
+            let drawing = TileDrawing(
+                style, grid, [(0, 0, tile)], width: 32, height: 32, budget: DrawingBudget(300_000))
+            do {
+                _ = try drawing.draw()
+                drawn += 1
+            } catch {
+                #expect((error as? CairnError)?.kind == .invalidState)
+                refused += 1
+            }
+        }
+        #expect(drawn > 100 && refused > 10, "\(drawn) and \(refused)")
+    }
+
     @Test func `a picture of anything ends within its budget`() throws {
         let style = try TileStyle(
             try #require(
