@@ -346,8 +346,8 @@ let tier6: [Target] = [
 let tier7: [Target] = [
     library(
         "Cairn",
-        ["CurlStreams", "DeferredSQLite", "Platform"]
-            + (hasLocatorHeaders ? ["CairnModel", "Geometry", "Locator"] : []), isSDK: true),
+        ["CurlStreams", "DeferredSQLite", "Geometry", "Platform"]
+            + (hasLocatorHeaders ? ["CairnModel", "Locator"] : []), isSDK: true),
     library("CairnAGS", ["Cairn"], isSDK: true),
     library("CairnTesting", ["Cairn"], isSDK: true),
 ]

@@ -44,7 +44,9 @@ extension GeometryEngine {
             azimuth1: angle(found.there), azimuth2: angle(found.back))
     }
 
-    private static func inverse(
+    /// The distance in metres and the directions in radians from north, clockwise; nil where the
+    /// method finds nothing.
+    static func inverse(
         _ x1: Double, _ y1: Double, _ x2: Double, _ y2: Double
     ) -> (meters: Double, there: Double, back: Double)? {
         let (major, flattening) = (6_378_137.0, 1 / 298.257_223_563)
