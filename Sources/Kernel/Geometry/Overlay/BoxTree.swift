@@ -29,7 +29,8 @@ struct BoxTree {
         self.levels = levels
     }
 
-    /// Calls `body` with each leaf after `start` whose own rectangle and all above it pass the test.
+    /// Calls `body` with each leaf after `start` that passes the test, as all rectangles above it
+    /// do.
     @inline(__always)
     func search(
         after start: Int, _ stack: inout [(level: Int, index: Int)],
@@ -51,6 +52,36 @@ struct BoxTree {
             for child in first..<end where passes(levels[below][child]) {
                 if (child + 1) << shift <= start + 1 { continue }
                 if below == 0 { body(child) } else { stack.append((below, child)) }
+            }
+        }
+    }
+
+    /// Calls `body` with leaves whose own rectangle and all above it pass the test when they are
+    /// looked at, the uppermost rectangles of each run first.
+    @inline(__always)
+    func searchDownwards(
+        _ stack: inout [(level: Int, index: Int)], where passes: (Envelope) -> Bool,
+        _ body: (Int) -> Void
+    ) {
+        stack.removeAll(keepingCapacity: true)
+        guard let top = levels.last, !top.isEmpty else { return }
+        stack.append((levels.count - 1, 0))
+        while let (level, index) = stack.popLast() {
+            guard passes(levels[level][index]) else { continue }
+            guard level > 0 else {
+                body(index)
+                continue
+            }
+            let below = levels[level - 1]
+            let first = stack.count
+            let start = index * Self.fanOut
+            for child in start..<min(start + Self.fanOut, below.count) where passes(below[child]) {
+                var place = stack.count
+                stack.append((level - 1, child))
+                while place > first, below[stack[place - 1].index].maxY > below[child].maxY {
+                    stack.swapAt(place, place - 1)
+                    place -= 1
+                }
             }
         }
     }

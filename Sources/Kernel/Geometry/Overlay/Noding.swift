@@ -33,9 +33,7 @@ struct Noding {
     /// all nodes of both would else have to be compared again.
     private(set) var isBound: [Bool] = []
 
-    init(
-        _ nodes: NodeTable, _ given: [OverlaySegment], crossingLimit: Int
-    ) throws(OverlayFailure) {
+    init(_ nodes: NodeTable, _ given: [OverlaySegment]) throws(OverlayFailure) {
         self.nodes = nodes
         segments = Self.merged(given)
         let places = nodes.places
@@ -44,8 +42,8 @@ struct Noding {
                 let (a, b) = (places[Int(segment.a)], places[Int(segment.b)])
                 return Coordinate(x: (a.x + b.x) / 2, y: (a.y + b.y) / 2)
             })
-        try findCrossings(order, crossingLimit)
-        try cut(order, crossingLimit)
+        try findCrossings(order)
+        try cut(order)
     }
 
     /// One segment of several between the same nodes.
@@ -66,20 +64,21 @@ struct Noding {
         return order
     }
 
-    private mutating func findCrossings(_ order: [Int], _ limit: Int) throws(OverlayFailure) {
+    private mutating func findCrossings(_ order: [Int]) throws(OverlayFailure) {
         let places = nodes.places
         let tree = BoxTree(
             order.map { index in
                 Self.box(places[Int(segments[index].a)], places[Int(segments[index].b)])
             })
         var stack: [(level: Int, index: Int)] = []
-        var count = 0
+        var (count, pairs) = (0, 0)
         var found: [Coordinate] = []
         for (position, index) in order.enumerated() {
             let (a, b) = (places[Int(segments[index].a)], places[Int(segments[index].b)])
             let line = BoxTest(a, b, margin: 0)
             found.removeAll(keepingCapacity: true)
             tree.search(after: position, &stack, where: { line.meets($0) }) { other in
+                pairs += 1
                 let segment = segments[order[other]]
                 let (c, d) = (places[Int(segment.a)], places[Int(segment.b)])
                 guard GridTest.turn(a, b, c) * GridTest.turn(a, b, d) < 0,
@@ -88,12 +87,14 @@ struct Noding {
                 found.append(GridTest.crossing(a, b, c, d))
             }
             count += found.count
-            guard count <= limit else { throw .tooManyCrossings }
+            guard count <= Overlay.crossingLimit, pairs <= Overlay.pairLimit else {
+                throw .tooManyCrossings
+            }
             for place in found { _ = nodes.number(of: place) }
         }
     }
 
-    private mutating func cut(_ order: [Int], _ limit: Int) throws(OverlayFailure) {
+    private mutating func cut(_ order: [Int]) throws(OverlayFailure) {
         var search = PixelSearch(nodes.places)
         var lists: [(start: Int32, count: Int32)] = Array(
             repeating: (0, 0), count: segments.count)
@@ -113,7 +114,7 @@ struct Noding {
                     ends.append(to)
                     ends += inner.reversed()
                 }
-                guard found.count + ends.count <= 4 * limit + order.count else {
+                guard found.count + ends.count <= 4 * Overlay.crossingLimit + order.count else {
                     throw .tooManyCrossings
                 }
             }

@@ -127,7 +127,14 @@ extension Overlay {
 
     /// The half-edge between two nodes.
     func half(from a: Int32, to b: Int32) -> Int? {
-        graph.halves(of: Int(a)).first { graph.target($0) == b }.map(Int.init)
+        let key = UInt64(UInt32(min(a, b))) << 32 | UInt64(UInt32(max(a, b)))
+        var (first, last) = (0, graph.edges.count)
+        while first < last {
+            let middle = (first + last) / 2
+            if graph.edges[middle].key < key { first = middle + 1 } else { last = middle }
+        }
+        guard first < graph.edges.count, graph.edges[first].key == key else { return nil }
+        return 2 * first + (a < b ? 0 : 1)
     }
 
     /// Disjoint sets of numbers from 0.

@@ -45,9 +45,12 @@ public struct OverlayInput: Sendable {
 /// the grid from where it was.
 public struct Overlay: Sendable {
     /// The most vertices of both inputs.
-    public static let vertexLimit = 8_000_000
+    public static let vertexLimit = 4_000_000
     /// The most crossings of segments.
-    public static let crossingLimit = 16_000_000
+    public static let crossingLimit = 2_000_000
+
+    /// The most pairs of segments that are compared because each is in the other's way.
+    static let pairLimit = 200_000_000
 
     /// The step of the grid, in units of the coordinates.
     public let tolerance: Double
@@ -89,7 +92,7 @@ public struct Overlay: Sendable {
         let one = intake.take(first, 0)
         let two = intake.take(second, 1)
         let given = intake.segments
-        let noding = try Noding(intake.nodes, given, crossingLimit: Self.crossingLimit)
+        let noding = try Noding(intake.nodes, given)
 
         let nodes = noding.nodes.places
         let order = (0..<nodes.count).sorted { OverlayOrder.precedes(nodes[$0], nodes[$1]) }

@@ -143,8 +143,8 @@ struct OverlayGraph {
     ) -> Int32? {
         var best: Int?
         var floor = -Double.infinity
-        tree.search(
-            after: -1, &stack,
+        tree.searchDownwards(
+            &stack,
             where: { box in
                 box.minX <= place.x && box.maxX > place.x && box.minY <= place.y
                     && box.maxY >= floor

@@ -7,7 +7,7 @@ public enum OverlayFailure: Error, Hashable, Sendable {
     case notFinite(Coordinate)
     /// More vertices than ``Overlay/vertexLimit``.
     case tooManyVertices(Int)
-    /// More crossings than ``Overlay/crossingLimit``.
+    /// More crossings than ``Overlay/crossingLimit``, or far more segments side by side.
     case tooManyCrossings
 
     /// What was found, and what was expected.
@@ -17,7 +17,8 @@ public enum OverlayFailure: Error, Hashable, Sendable {
         case .tooManyVertices(let count):
             "the geometries have \(count) vertices, expected at most \(Overlay.vertexLimit)"
         case .tooManyCrossings:
-            "the geometries cross themselves or each other more than \(Overlay.crossingLimit) times"
+            "the geometries cross themselves or each other more than \(Overlay.crossingLimit) "
+                + "times, or have too many long segments side by side"
         }
     }
 }

@@ -9,9 +9,9 @@ extension GeometryEngine {
     /// of an area that are farther than that from its border.
     ///
     /// For WGS 84 and Web Mercator; segments are shortest lines on the ellipsoid. The result has
-    /// longitudes from -180 to 180 degrees: what goes beyond is cut there and continued on the other
-    /// side. Nil for other references, for a distance of more than 10,000 km, for lines and areas
-    /// that are within the distance of a pole, and for what is not finite.
+    /// longitudes from -180 to 180 degrees: what goes beyond is cut there and continued on the
+    /// other side. Nil for other references, for a distance of more than 10,000 km, for lines and
+    /// areas that are within the distance of a pole, and for what is not finite.
     ///
     /// - Parameters:
     ///   - geometry: What is surrounded.

@@ -12,10 +12,10 @@ internal import Geometry
 /// a few steps of it. Geometries of other references are taken into that of the first where that
 /// needs no server.
 ///
-/// Each operation has two forms: one is nil where the other throws ``CairnError``
-/// (`invalidArgument`) for coordinates that are not finite, more than 8 million vertices or 16
-/// million crossings and for a geometry without a reference beside one that has it, `unsupported`
-/// for references that a server is needed for.
+/// Each operation has two forms. One is nil where the other throws ``CairnError``:
+/// `invalidArgument` for coordinates that are not finite, for a geometry without a reference beside
+/// one that has it, and for more than 4 million vertices, 2 million crossings or 200 million pairs
+/// of long segments side by side; `unsupported` for references that a server is needed for.
 extension GeometryEngine {
     /// Everything that is in one geometry or the other; of geometries of two dimensions, the one of
     /// the higher.
@@ -29,7 +29,8 @@ extension GeometryEngine {
         try PlanarOverlay([geometry1, geometry2]).union()
     }
 
-    /// Everything that is in any of the geometries, of those of the highest dimension; nil for none.
+    /// Everything that is in any of the geometries, of those of the highest dimension; nil for no
+    /// geometry.
     public static func union(of geometries: [Geometry]) -> Geometry? {
         geometries.isEmpty ? nil : try? PlanarOverlay(geometries).union()
     }
@@ -155,7 +156,7 @@ extension GeometryEngine {
         }
     }
 
-    /// Whether ``simplify(_:)`` has nothing to do.
+    /// Whether ``simplify(_:)->Geometry?`` has nothing to do.
     ///
     /// False for coordinates that are not finite.
     public static func isSimple(_ geometry: Geometry) -> Bool {
@@ -182,17 +183,15 @@ extension GeometryEngine {
         case let area as Polygon:
             return Polyline(places: area.lines, spatialReference: area.spatialReference)
         case let line as Polyline:
-            var ends: [Place] = []
-            for path in line.lines where !path.isEmpty {
-                for end in [path[0], path[path.count - 1]] {
-                    if let index = ends.firstIndex(of: end) {
-                        ends.remove(at: index)
-                    } else {
-                        ends.append(end)
-                    }
-                }
+            let ends = line.lines.filter { !$0.isEmpty }.flatMap { [$0[0], $0[$0.count - 1]] }
+            var counts: [Place: Int] = [:]
+            for end in ends { counts[end, default: 0] += 1 }
+            // Each once, where it is first.
+            let odd = ends.filter { end in
+                defer { counts[end] = 0 }
+                return counts[end, default: 0] % 2 == 1
             }
-            return Multipoint(places: ends, spatialReference: line.spatialReference)
+            return Multipoint(places: odd, spatialReference: line.spatialReference)
         default: return nil
         }
     }

@@ -12,7 +12,7 @@ extension GeometryEngine {
     /// the plane, in units of its reference; z and m are interpolated.
     ///
     /// Positions stay as they are. Nil for a length that is not above 0, coordinates that are not
-    /// finite, and more than 8 million vertices.
+    /// finite, and more than 4 million vertices.
     public static func densify(_ geometry: Geometry, maxSegmentLength: Double) -> Geometry? {
         try? densified(geometry, maxSegmentLength)
     }

@@ -10,7 +10,8 @@ struct PlanarOverlay {
     /// What the first is measured in.
     let reference: SpatialReference?
 
-    /// Throws ``CairnError`` where one cannot be had in the reference of the first without a server.
+    /// Throws ``CairnError`` where one cannot be had in the reference of the first without a
+    /// server.
     init(_ given: [Geometry]) throws {
         let reference = given.first?.spatialReference
         self.reference = reference
