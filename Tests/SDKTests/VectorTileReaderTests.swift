@@ -100,6 +100,17 @@ import Testing
             let error = #expect(throws: CairnError.self) { _ = try VectorTile(bytes) }
             #expect(error?.description.contains(what) == true, "\(error?.description ?? "")")
         }
+        // Features of two bytes each want a hundred times as much memory.
+        let many = Array(repeatElement([0x12, 0] as [UInt8], count: 700_000).joined())
+        let length: Int = many.count + 3
+        let head: [UInt8] = [
+            0x1a, UInt8(length & 127) | 128, UInt8(length >> 7 & 127) | 128, UInt8(length >> 14),
+            0x0a, 1, 0x61,
+        ]
+        let crowd = #expect(throws: CairnError.self) {
+            _ = try VectorTile(Data(head + many))
+        }
+        #expect(crowd?.description.contains("of memory") == true)
         // Gzip whose length is another.
         #expect(throws: CairnError.self) {
             _ = try VectorTile(Data([0x1f, 0x8b, 8, 0] + [UInt8](repeating: 255, count: 40)))

@@ -118,6 +118,9 @@ public final class ArcGISVectorTiledLayer: TiledLayer, @unchecked Sendable {
     /// the number of features in the picture, `Places: icon-image (12 features)`.
     public var undrawnStyleParts: [String] { store.undrawn }
 
+    /// About the most bytes of memory that the tiles of a picture may take.
+    private static let memoryLimit = 1 << 30
+
     override func picture(_ frame: ViewFrame) async throws -> LayerPicture? {
         guard let info = tileInfo, let description = description.current else { return nil }
         // A package does not change while it is open.
@@ -128,6 +131,7 @@ public final class ArcGISVectorTiledLayer: TiledLayer, @unchecked Sendable {
         ].compactMap { $0 }.min()
         guard let grid = try TileGrid(frame, info, deepest: deepest) else { return nil }
         var tiles: [(column: Int, row: Int, tile: VectorTile)] = []
+        var weight = 0
         try await withThrowingTaskGroup(of: (Int, Int, VectorTile?).self) { group in
             for row in grid.rows {
                 for column in grid.columns {
@@ -142,7 +146,15 @@ public final class ArcGISVectorTiledLayer: TiledLayer, @unchecked Sendable {
                 }
             }
             for try await (column, row, tile) in group {
-                if let tile { tiles.append((column, row, tile)) }
+                guard let tile else { continue }
+                weight += tile.weight
+                guard weight <= Self.memoryLimit else {
+                    throw CairnError(
+                        .invalidState,
+                        "\(name): the tiles of the view need more than \(Self.memoryLimit) bytes "
+                            + "of memory")
+                }
+                tiles.append((column, row, tile))
             }
         }
         let drawing = TileDrawing(

@@ -49,11 +49,23 @@ struct VectorTile: Sendable {
     }
 
     var layers: [Layer] = []
+    /// About the bytes of memory that it takes.
+    private(set) var weight = 0
 
     /// The most bytes of a tile, once it is unpacked.
     private static let byteLimit = 16 << 20
-    /// The most layers, features, keys, values, tags and numbers of geometries, taken together.
-    private static let itemLimit = 4 << 20
+    /// About the most bytes of memory that a tile may take: its own become up to thirty times as
+    /// many.
+    private static let memoryLimit = 128 << 20
+
+    /// About what parts of a tile take in memory.
+    private enum Weight {
+        static let layer = 200
+        static let feature = 200
+        static let text = 64
+        static let tag = 16
+        static let number = 4
+    }
 
     /// Reads a tile, packed by gzip or not; features without geometries are left out.
     ///
@@ -64,13 +76,14 @@ struct VectorTile: Sendable {
         guard bytes.count <= Self.byteLimit else {
             throw Self.damage("it has \(bytes.count) bytes, more than \(Self.byteLimit)")
         }
-        var left = Self.itemLimit
+        var left = Self.memoryLimit
         var fields = ProtobufFields(bytes[...])
         while let field = try fields.next() {
             guard field.number == 3 else { continue }
             let layer = try Self.layer(try field.bytes(), &left)
             if !layer.features.isEmpty { layers.append(layer) }
         }
+        weight = Self.memoryLimit - left
     }
 
     static func damage(_ what: String) -> CairnError {
@@ -78,7 +91,9 @@ struct VectorTile: Sendable {
     }
 
     private static func take(_ count: Int, _ left: inout Int) throws {
-        guard count <= left else { throw damage("it has more than \(itemLimit) items") }
+        guard count <= left else {
+            throw damage("it needs more than \(memoryLimit) bytes of memory")
+        }
         left -= count
     }
 
@@ -88,7 +103,7 @@ struct VectorTile: Sendable {
         var features: [ArraySlice<UInt8>] = []
         var version: UInt64 = 1
         var fields = ProtobufFields(bytes)
-        try take(1, &left)
+        try take(Weight.layer, &left)
         while let field = try fields.next() {
             switch field.number {
             case 1: layer.name = try field.text()
@@ -104,7 +119,7 @@ struct VectorTile: Sendable {
             case 15: version = try field.varint()
             default: continue
             }
-            try take(1, &left)
+            try take(field.number == 2 ? Weight.feature : Weight.text, &left)
         }
         guard 1...2 ~= version else {
             throw damage("layer '\(layer.name)' has version \(version), expected 1 or 2")
@@ -163,7 +178,7 @@ struct VectorTile: Sendable {
             }
         }
         guard tags.count.isMultiple(of: 2) else { throw damage("a feature's tags are no pairs") }
-        try take(tags.count / 2 + geometry.count, &left)
+        try take(tags.count / 2 * Weight.tag + geometry.count * Weight.number, &left)
         for index in stride(from: 0, to: tags.count, by: 2) {
             guard tags[index] < keys.count, tags[index + 1] < valueCount else {
                 throw damage("a feature's tag is outside its layer's keys or values")

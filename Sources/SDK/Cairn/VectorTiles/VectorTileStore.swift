@@ -29,8 +29,8 @@ final class VectorTileStore: Sendable {
         var undrawn: [String] = []
     }
 
-    /// The most tiles, and the most of their bytes, that are kept.
-    private static let limits = (tiles: 1_024, bytes: 16 << 20)
+    /// The most tiles, and about the most of their bytes of memory, that are kept.
+    private static let limits = (tiles: 1_024, bytes: 64 << 20)
 
     private let state = Guarded(State())
 
@@ -76,7 +76,7 @@ final class VectorTileStore: Sendable {
                 error.kind,
                 "tile \(place.level)/\(place.row)/\(place.column): \(error.description)")
         }
-        let new = Kept(value: tile, byteCount: data?.count ?? 0, end: end(age))
+        let new = Kept(value: tile, byteCount: tile?.weight ?? 0, end: end(age))
         state.withLock { state in
             if let old = state.tiles.updateValue(new, forKey: place) {
                 state.byteCount -= old.byteCount
