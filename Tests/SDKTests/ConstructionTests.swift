@@ -280,6 +280,24 @@ import Testing
         let narrow = try #require(GeometryEngine.geodeticBuffer(around: ring, distance: -20_000))
         #expect(narrow.pathPoints.count == 2)
         #expect(try area(narrow) < area(ring) && area(ring) < area(wide))
+        // An island of 4,000 short segments, in runs.
+        let center = Point(latitude: 60, longitude: 5)
+        var random = Numbers(state: 8)
+        let coast = (0..<4_000).map { index in
+            let angle = Double(index) / 4_000 * 2 * .pi
+            let radius = 0.09 + Double.random(in: -0.0005...0.0005, using: &random)
+            return Point(latitude: 60 + radius * cos(angle), longitude: 5 + 2 * radius * sin(angle))
+        }
+        let island = Polygon(points: coast)
+        for (distance, least, most) in [(20_000.0, 29_800.0, 30_300.0), (-2_000, 7_800, 8_300)] {
+            let found = try #require(
+                GeometryEngine.geodeticBuffer(around: island, distance: distance))
+            #expect(found.pathPoints.count == 1)
+            for vertex in found.pathPoints.joined() {
+                let far = try #require(GeometryEngine.geodeticDistance(from: center, to: vertex))
+                #expect(least...most ~= far.distance.value)
+            }
+        }
         // What there is none of.
         let local = Point(x: 1, y: 1, spatialReference: SpatialReference(wkid: WKID(2056)!))
         #expect(GeometryEngine.geodeticBuffer(around: local, distance: 5) == nil)

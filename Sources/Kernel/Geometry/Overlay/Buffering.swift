@@ -89,34 +89,55 @@ public enum Buffering {
         return distance > sum / count * 2 / 3
     }
 
-    /// The surroundings of lines: those of runs of segments first, then of two neighbours each.
-    private static func united(
-        along paths: [[Coordinate]], _ distance: Double, _ reach: Double
-    ) throws(OverlayFailure) -> [[Coordinate]] {
-        var areas: [[[Coordinate]]] = []
-        for path in paths {
-            var first = 0
-            repeat {
-                let last = min(first + runLength, path.count - 1)
-                guard last >= first else { break }
-                var band = OffsetRings(distance: distance)
-                band.add(along: Array(path[first...last]))
-                areas.append(try union(of: band.rings, reach))
-                first = last
-            } while first < path.count - 1
+    /// Runs of a line whose surroundings are to be made one by one and joined by
+    /// ``union(ofPieces:reach:)``: one where few of them would overlap.
+    public static func runs(of path: [Coordinate], distance: Double) -> [ClosedRange<Int>] {
+        let last = path.count - 1
+        guard last > 0 else { return path.isEmpty ? [] : [0...0] }
+        guard isDense(path, distance) else { return [0...last] }
+        return stride(from: 0, to: last, by: runLength).map { $0...min($0 + runLength, last) }
+    }
+
+    /// The union of areas, each of rings whose windings are counted.
+    ///
+    /// Two neighbours at a time are joined, so that what they have in common is there once. Parts
+    /// are as ``Overlay/area(where:)`` has them.
+    ///
+    /// - Parameters:
+    ///   - pieces: The rings of each area, to be read by ``OverlayInput/Rule/positive``.
+    ///   - reach: The grid is made for coordinates of this magnitude at least.
+    public static func union(
+        ofPieces pieces: [[[Coordinate]]], reach: Double = 0
+    ) throws(OverlayFailure) -> [[[Coordinate]]] {
+        var areas: [[[[Coordinate]]]] = []
+        for rings in pieces {
+            areas.append(
+                try Overlay(OverlayInput(rings: rings, rule: .positive), reach: reach)
+                    .area { first, _ in first })
         }
         while areas.count > 1 {
-            var joined: [[[Coordinate]]] = []
+            var joined: [[[[Coordinate]]]] = []
             for index in stride(from: 0, to: areas.count, by: 2) {
-                if index + 1 == areas.count {
-                    joined.append(areas[index])
-                } else {
-                    let both = [areas[index], areas[index + 1]]
-                    joined.append(try union(of: both, reach: reach).flatMap { $0 })
-                }
+                joined.append(
+                    index + 1 == areas.count
+                        ? areas[index]
+                        : try union(of: areas[index] + areas[index + 1], reach: reach))
             }
             areas = joined
         }
         return areas.first ?? []
+    }
+
+    private static func united(
+        along paths: [[Coordinate]], _ distance: Double, _ reach: Double
+    ) throws(OverlayFailure) -> [[Coordinate]] {
+        let pieces = paths.flatMap { path in
+            runs(of: path, distance: distance).map { run in
+                var band = OffsetRings(distance: distance)
+                band.add(along: Array(path[run]))
+                return band.rings
+            }
+        }
+        return try union(ofPieces: pieces, reach: reach).flatMap { $0 }
     }
 }

@@ -169,20 +169,31 @@ struct GeodeticSurroundings {
             }
         }
         guard shape is Polygon else {
-            return isInner ? [] : try united(lines.flatMap(around))
+            return isInner ? [] : try surroundings(of: lines)
         }
         let rings = lines.map(PlanarOverlay.coordinates)
         let parts = try PlanarOverlay.lay(OverlayInput(rings: rings)).area { first, _ in first }
         if distance == 0 { return parts }
         lines = parts.joined().map(PlanarOverlay.places)
-        if isInner {
-            let band = OverlayInput(rings: lines.flatMap(around), rule: .positive)
-            return try PlanarOverlay.lay(OverlayInput(rings: parts.flatMap { $0 }), band)
-                .area { $0 && !$1 }
+        let band = try surroundings(of: lines).flatMap { $0 }
+        let overlay = try PlanarOverlay.lay(
+            OverlayInput(rings: parts.flatMap { $0 }), OverlayInput(rings: band))
+        return isInner ? overlay.area { $0 && !$1 } : overlay.area { $0 || $1 }
+    }
+
+    /// All around lines: together, or where many pieces would overlap, run by run.
+    private func surroundings(of lines: [[Place]]) throws -> [[[Coordinate]]] {
+        // In degrees of latitude.
+        let reach = distance / 111_320
+        let runs = lines.flatMap { line in
+            Buffering.runs(of: PlanarOverlay.coordinates(line), distance: reach)
+                .map { Array(line[$0]) }
         }
-        return try united(
-            lines.flatMap(around)
-                + parts.joined().map { $0.reversed() })
+        guard runs.count > lines.count else { return try united(lines.flatMap(around)) }
+        let pieces = runs.map(around)
+        return try PlanarOverlay.engine { () throws(OverlayFailure) in
+            try Buffering.union(ofPieces: pieces, reach: 360)
+        }
     }
 
     private func united(_ rings: [[Coordinate]]) throws -> [[[Coordinate]]] {
