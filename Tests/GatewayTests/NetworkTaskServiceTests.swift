@@ -90,7 +90,8 @@ import Testing
         let path = "Roads/GPServer/FindRoutes/jobs/\(job.id)"
         #expect(sentence(await ask(path + "/results/Output_Routes")).contains("has no result"))
         let product =
-            "{\n\"Solve_Succeeded\":true,\n\"Output_Routes\":{\"geometryType\":\"esriGeometryPolyline\","
+            "{\n\"Solve_Succeeded\":true,\n\"Output_Routes\":{"
+            + "\"geometryType\":\"esriGeometryPolyline\","
             + "\"spatialReference\":{\"wkid\":4326},\"features\":[{\"attributes\":{\"n\":1},"
             + "\"geometry\":{\"paths\":[[[1,0],[2,0]]]}}]}\n}\n"
         let blob = try jobs.blobs.put(Data(product.utf8), mediaType: "application/json")

@@ -178,7 +178,7 @@ import Testing
             facilities
         ).product
         let rows = Self.rows(areas, "Service_Areas")
-        #expect(rows.map { $0["ToBreak"]?.number } == [60, 60, 60, 30, 30, 30])
+        #expect(rows.map { $0["ToBreak"]?.number } == [60, 30, 60, 30, 60, 30])
         #expect(Set(rows.compactMap { $0["beds"]?.whole }) == [0, 1, 2])
     }
 

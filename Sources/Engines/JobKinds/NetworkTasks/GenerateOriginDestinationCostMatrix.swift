@@ -13,8 +13,8 @@ extension JobKind {
 /// The job kind `GenerateOriginDestinationCostMatrix`: times and lengths from origins to
 /// destinations.
 ///
-/// It says what `ODCostMatrix/solveODCostMatrix` of a `NAServer` says of the same request, as of the
-/// job's submission.
+/// It says what `ODCostMatrix/solveODCostMatrix` of a `NAServer` says of the same request, as of
+/// the job's submission.
 public enum GenerateOriginDestinationCostMatrix: NetworkTask {
     /// The published description.
     public static let description = JobKindDescription.task(

@@ -51,7 +51,8 @@ public enum GenerateServiceAreas: NetworkTask {
                 "Changes nothing: a network has one source.")
         ],
         results: [
-            .features("Service_Areas", "Polygon", "The areas, the largest first."), .succeeded,
+            .features("Service_Areas", "Polygon", "The areas of each facility, the largest first."),
+            .succeeded,
             .layer, .features("Output_Facilities", "Point", "All facilities."),
             .features("Output_Service_Area_Lines", "Polyline", "The roads that are reached."),
             .resultFile, .layerPackage, .usage,

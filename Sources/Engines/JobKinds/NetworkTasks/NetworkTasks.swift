@@ -49,7 +49,13 @@ struct TaskRun {
         context?.report(share)
     }
 
-    var isCancelled: () -> Bool { { context?.isCancelled() ?? false } }
+    /// Whether the job should stop; being asked shows that the chunk goes on.
+    var isCancelled: () -> Bool {
+        {
+            context?.report(0)
+            return context?.isCancelled() ?? false
+        }
+    }
 }
 
 extension NetworkTask {

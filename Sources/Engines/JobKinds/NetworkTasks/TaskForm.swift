@@ -195,6 +195,8 @@ struct TaskForm: SolveForm {
                 time = number
             } else if case .time(let moment)? = AsOf(parsing: text) {
                 time = Double(moment.microseconds / 1_000)
+                set("startTimeIsUTC", "true")
+                set("timeOfDayIsUTC", "true")
             } else if text.lowercased() == "now", let departure {
                 time = Double(departure.microseconds / 1_000)
                 set("startTimeIsUTC", "true")

@@ -90,6 +90,8 @@ enum Capture: String, CaseIterable, Sendable {
         guard let text = segments.first else { return nil }
         switch self {
         case .map, .locator, .network:
+            // The jobs of all kinds are no network's.
+            if self == .network, words.prefix(2) == ["jobs", "gpserver"] { return nil }
             captures.name = text
             guard words.count > 1, !Self.serviceTypes.contains(words[words.startIndex + 1]) else {
                 return 1
