@@ -55,6 +55,9 @@ import Testing
         let outputs = parameters.filter { $0["direction"]?.text?.hasSuffix("Output") == true }
         #expect(outputs.first?["name"]?.text == "Solve_Succeeded" && outputs.count == 12)
         #expect(parameters.first?["parameterType"]?.text == "esriGPParameterTypeRequired")
+        let among = (await ask("Jobs/GPServer/FindRoutes"))?["parameters"]?.elements ?? []
+        let published = among.compactMap { $0["name"]?.text }
+        #expect(published.contains("network") && !published.contains { $0.contains(":") })
         #expect(sentence(await ask("Roads/GPServer/BatchRoute")).contains("not found"))
         #expect(sentence(await ask("Nowhere/GPServer")).contains("not found"))
     }

@@ -95,7 +95,7 @@ enum JobResource {
         let features = task.features.map(\.name)
         let names = features + task.parameters.map(\.name)
         for name in task.inputOrder + names.filter({ !task.inputOrder.contains($0) })
-        where !isOfNetwork || name != networkName && !name.hasPrefix(environment) {
+        where !name.hasPrefix(environment) && !(isOfNetwork && name == networkName) {
             if let feature = task.features.first(where: { $0.name == name }) {
                 self.features(
                     feature.name, "GPFeatureRecordSetLayer", feature.summary, "Input",
@@ -109,7 +109,8 @@ enum JobResource {
 
     /// The parameter that a network's own service has in its path.
     static let networkName = "network"
-    /// What the names of Esri's environment settings begin with.
+    /// What the names of Esri's environment settings begin with, which are not published: clients
+    /// make functions of the names that are.
     private static let environment = "env:"
 
     private static func write(
@@ -423,7 +424,7 @@ enum JobResource {
             json.member("inputs") { json in
                 let file = job.input == nil || isOfNetwork ? [] : [input]
                 let names = task.parameters.map(\.name).filter { name in
-                    !isOfNetwork || name != networkName && !name.hasPrefix(environment)
+                    !name.hasPrefix(environment) && !(isOfNetwork && name == networkName)
                 }
                 for name in file + names {
                     json.member(name) { $0.member("paramUrl", "inputs/" + name) }
