@@ -98,7 +98,8 @@ import Testing
         #expect(
             refused == [
                 "featuresEdit", "featuresUndo", "jobsUpload", "jobsSubmit", "jobsJob",
-                "generateToken", "tilesExport", "tilesJob", "roadsEdit",
+                "generateToken", "tilesExport", "tilesJob", "roadsEdit", "networkTaskSubmit",
+                "networkTaskJob",
             ])
     }
 
