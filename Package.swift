@@ -565,8 +565,10 @@ let exampleTargets: [Target] =
             name: "identify-offline", dependencies: ["CairnIdentify"],
             path: "Examples/identify-offline/Sources", swiftSettings: settings)
     ]
-    + ["follow-a-job", "geocode-a-table", "identify-on-a-map", "terminal-map", "work-offline"].map {
-        name in
+    + [
+        "follow-a-job", "geocode-a-table", "identify-on-a-map", "terminal-map", "within-distance",
+        "work-offline",
+    ].map { name in
         .executableTarget(
             name: name, dependencies: ["Cairn"],
             path: "Examples/sdk/Sources/\(name)", swiftSettings: settings)

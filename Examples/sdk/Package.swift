@@ -10,6 +10,7 @@ let package = Package(
     targets: [
         "identify-on-a-map": ["Cairn"], "geocode-a-table": ["Cairn"], "follow-a-job": ["Cairn"],
         "work-offline": ["Cairn"], "terminal-map": ["Cairn"],
+        "within-distance": ["Cairn"],
     ].sorted { $0.key < $1.key }.map { name, products in
         .executableTarget(
             name: name, dependencies: products.map { .product(name: $0, package: "cairn") },

@@ -9,6 +9,7 @@ import Testing
 @Suite(.serialized, .timeLimit(.minutes(3)), .processes) struct SDKExampleTests {
     private static let programs = [
         "identify-on-a-map", "geocode-a-table", "follow-a-job", "terminal-map", "work-offline",
+        "within-distance",
     ]
 
     private static let places = """
@@ -21,7 +22,9 @@ import Testing
         try await Programs.run(arguments, site: nil, program: program)
     }
 
-    @Test func `the examples identify, geocode, follow, draw and work offline`() async throws {
+    @Test func `the examples identify, geocode, follow, draw, measure and work offline`()
+        async throws
+    {
         guard Programs.areBuilt(Programs.all + Self.programs) else { return }
         let site = try await SmallSite.imported()
         defer { site.remove() }
@@ -66,6 +69,11 @@ import Testing
         // Something is drawn: not every pixel is paper.
         #expect(
             lines.dropLast().contains { $0.matches(of: /2;255;255;255m/).count < 80 })
+
+        let layer = services + "/Small/FeatureServer/0"
+        let near = try await run("within-distance", [layer, "50", "3,2", "3.1,2"])
+        #expect(near.status == 0 && near.output.contains("name=west"), "\(near)")
+        #expect(near.output.contains("near 2 of 2") && !near.output.contains("name=east"))
 
         let kept = site.folder + "/kept.json"
         let keeping = try await run("work-offline", ["keep", services, "Small", kept])
