@@ -144,7 +144,7 @@ extension RoutableNetwork {
     /// Whether an enclosed road may be passed on the way from or to a place on another.
     ///
     /// Not one on which a barrier stands, and none for a place on a road that is enclosed by a
-    /// barrier alone: a road that is open to the ends of a route only is none to pass from there.
+    /// barrier alone: roads that are open to the ends of a route only are not passed from there.
     private func isPassable(
         _ arc: UInt32, around place: UInt32, _ costs: RouteCosts, _ conditions: RoadConditions
     ) -> Bool {

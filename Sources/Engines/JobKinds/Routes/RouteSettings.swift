@@ -126,7 +126,7 @@ struct RouteSettings {
         }
     }
 
-    /// The failure of a network that is none of those that there are.
+    /// The failure of a network that the site does not have.
     static func unknown(among networks: [NetworkPublished]) -> Failure {
         let names = networks.map { "'\($0.name)'" }.joined(separator: ", ")
         return ParameterTexts.fault(
