@@ -298,7 +298,7 @@ import Testing
                 #expect(least...most ~= far.distance.value)
             }
         }
-        // What there is none of.
+        // Buffers that cannot be made.
         let local = Point(x: 1, y: 1, spatialReference: SpatialReference(wkid: WKID(2056)!))
         #expect(GeometryEngine.geodeticBuffer(around: local, distance: 5) == nil)
         #expect(GeometryEngine.geodeticBuffer(around: line, distance: 20_000_000) == nil)

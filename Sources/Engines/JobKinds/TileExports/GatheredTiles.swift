@@ -29,18 +29,19 @@ struct GatheredTiles {
         guard parts.count == context.assignment.gathered.count else {
             throw Failure(.corrupt, "a chunk of tiles left no blob")
         }
-        for part in parts {
+        try self.init(parts.map { context.blobs.path($0.id) }) { number in
             try context.checkCancelled()
-            try BatchGeocode.check(part, context)
+            try BatchGeocode.check(parts[number], context)
             context.report(0)
         }
-        try self.init(parts.map { context.blobs.path($0.id) })
     }
 
-    /// The tiles of the blobs at some paths.
-    init(_ paths: [String]) throws {
+    /// The tiles of the blobs at some paths; `willRead` is called with the number of each before
+    /// it is read.
+    init(_ paths: [String], willRead: (Int) throws -> Void = { _ in }) throws {
         self.paths = paths
         for (number, path) in paths.enumerated() {
+            try willRead(number)
             for place in try TileBlob.places(in: RandomAccessFile(path: path)) {
                 places.append(
                     Place(

@@ -27,7 +27,7 @@ struct TileStyle: Sendable {
     /// The deepest level of its source; nil where it does not say.
     private(set) var deepestLevel: Int?
 
-    /// Reads a style; throws ``CairnError`` of the kind `invalidDocument` for what is none.
+    /// Reads a style; throws ``CairnError`` of the kind `invalidDocument` for other documents.
     init(_ json: JSON) throws {
         guard case .object = json, json["version"]?.int == 8 else {
             throw CairnError(
