@@ -147,9 +147,12 @@ import Testing
         process.standardError = try FileHandle(forWritingTo: URL(filePath: errors))
         try process.run()
         var path: String?
-        try await waitUntil("the replay names its site", within: .seconds(40)) {
-            let text = try String(contentsOfFile: errors, encoding: .utf8)
-            path = text.firstMatch(of: /(\/tmp\/cairn-replay-\S+)\n/).map { String($0.1) }
+        func text() -> String { (try? String(contentsOfFile: errors, encoding: .utf8)) ?? "" }
+        try await waitUntil(
+            "the replay names its site", within: .seconds(40),
+            detail: "running: \(process.isRunning), errors: \(text()) \(site.files.output())"
+        ) {
+            path = text().firstMatch(of: /(\/tmp\/cairn-replay-\S+)\n/).map { String($0.1) }
             return path != nil
         }
         let temporary = try #require(path)
