@@ -149,7 +149,7 @@ import Testing
         var path: String?
         func text() -> String { (try? String(contentsOfFile: errors, encoding: .utf8)) ?? "" }
         try await waitUntil(
-            "the replay names its site", within: .seconds(40),
+            "the replay names its site", within: .seconds(100),
             detail: "running: \(process.isRunning), errors: \(text()) \(site.files.output())"
         ) {
             path = text().firstMatch(of: /(\/tmp\/cairn-replay-\S+)\n/).map { String($0.1) }

@@ -88,7 +88,7 @@ import Testing
                 let end = open[Int(random.next() % UInt64(open.count))]
                 guard start != end else { continue }
                 let ends = network.arcs(of: end)
-                let path = try network.search { searcher throws(Failure) in
+                let path = try network.search(in: metric) { searcher throws(Failure) in
                     try searcher.route(
                         from: [RouteEnd(UInt32(start), at: 0)],
                         to: ends.map { RouteEnd($0, at: 1) }, metric)
@@ -127,7 +127,7 @@ import Testing
                 }
             }
             return try RouteMetric(
-                network.topology, RouteWeights(edges: edges, turns: turns))
+                network.topologies[costs.mode], RouteWeights(edges: edges, turns: turns))
         }
         /// A change of some random roads.
         func change() -> RoadChange {

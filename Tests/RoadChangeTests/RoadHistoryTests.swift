@@ -89,7 +89,7 @@ import Testing
             let plain = PlainSearch(network, standing.map(\.change), mode: 0)
             #expect(router.metric.weights == plain.weights)
             // The partial update equals the full one.
-            #expect(router.metric == (try RouteMetric(network.topology, plain.weights)))
+            #expect(router.metric == (try RouteMetric(network.topologies[0], plain.weights)))
             for _ in 0..<10 {
                 let start = Int(random.next() % UInt64(made.roads.edgeCount))
                 let end = Int(random.next() % UInt64(made.roads.edgeCount))
@@ -97,7 +97,7 @@ import Testing
                     continue
                 }
                 let expected = plain.cost(from: start, to: end)
-                let cost = try network.search { searcher throws(Failure) in
+                let cost = try network.search(in: router.metric) { searcher throws(Failure) in
                     try searcher.cost(
                         from: [RouteEnd(UInt32(start), at: 0)],
                         to: [RouteEnd(UInt32(end), at: 1)], router.metric)

@@ -90,7 +90,7 @@ import Testing
                 open[Int(random.next() % UInt64(open.count))],
                 open[Int(random.next() % UInt64(open.count))]
             )
-            let path = try network.search { searcher throws(Failure) in
+            let path = try network.search(in: router.metric) { searcher throws(Failure) in
                 try searcher.route(
                     from: [RouteEnd(UInt32(start), at: 0)],
                     to: network.arcs(of: end).map { RouteEnd($0, at: 1) }, router.metric)

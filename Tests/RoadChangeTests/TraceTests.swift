@@ -70,7 +70,7 @@ import Testing
             guard roads.access(of: start, mode: 0) == .open,
                 roads.access(of: end, mode: 0) == .open, start != end
             else { continue }
-            let path = try network.search { searcher throws(Failure) in
+            let path = try network.search(in: metric) { searcher throws(Failure) in
                 try searcher.route(
                     from: [RouteEnd(UInt32(start), at: 0.5)],
                     to: [RouteEnd(UInt32(end), at: 0.5)], metric)

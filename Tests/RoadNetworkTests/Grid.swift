@@ -14,9 +14,9 @@ enum Grid {
             obeysRestrictions: true, right: [[0, 0], [180, 4]], left: [[0, 0], [180, 6]], back: 20))
 
     static func draft(
-        side: Int, restrictions: [RoadDraft.Restriction] = []
+        side: Int, modes: [NetworkMode] = [mode], restrictions: [RoadDraft.Restriction] = []
     ) -> RoadDraft {
-        var draft = RoadDraft(modes: [mode])
+        var draft = RoadDraft(modes: modes)
         for row in 0..<side {
             for column in 0..<side {
                 draft.nodes.append(
@@ -27,7 +27,7 @@ enum Grid {
         }
         var traits = RoadDraft.WayTraits()
         traits.roadClass = "residential"
-        traits.forward = [RoadDraft.Passage(access: .open, speed: 36)]
+        traits.forward = modes.map { _ in RoadDraft.Passage(access: .open, speed: 36) }
         traits.backward = traits.forward
         draft.traits = [traits]
         func add(_ id: Int, _ nodes: [Int]) {

@@ -203,6 +203,45 @@ struct NetworkFileTests {
         }
     }
 
+    /// Most streets are closed to the mode, some always but for an hour, some in one direction.
+    @Test func `the nearest roads of a mode are those that it may use at some time`() throws {
+        // A second mode may use all streets.
+        var foot = Grid.mode
+        foot.name = "foot"
+        var draft = Grid.draft(side: 12, modes: [Grid.mode, foot])
+        let (open, closed) = (RoadDraft.Passage(access: .open, speed: 36), RoadDraft.Passage.closed)
+        var (shut, timed, oneway) = (draft.traits[0], draft.traits[0], draft.traits[0])
+        (shut.forward[0], shut.backward[0]) = (closed, closed)
+        (timed.forward[0], timed.backward[0]) = (closed, closed)
+        timed.times = ["Mo-Fr 10:00-11:00"]
+        timed.variants = [RoadDraft.Variant(forward: [open, open], backward: [closed, open])]
+        oneway.backward[0] = closed
+        draft.traits += [shut, timed, oneway]
+        for way in draft.ways.indices { draft.ways[way].traits = [1, 1, 1, 2, 1, 3, 1][way % 7] }
+        draft.ways[0].traits = 0
+        let network = try BuiltNetwork(draft).network
+        let sometimes = Set(network.timedEdges().map(\.edge)).filter {
+            !network.link(of: $0).isBackward
+        }
+        #expect(!sometimes.isEmpty)
+        func counts(_ edge: Int) -> Bool {
+            network.access(of: edge, mode: 0) != .closed || sometimes.contains(edge)
+        }
+        let usable = (0..<network.edgeCount).filter(counts)
+        #expect(usable.count > 30 && usable.count < network.edgeCount / 2)
+        var random = SeededGenerator(seed: 47)
+        for _ in 0..<200 {
+            let point = Coordinate(
+                x: .random(in: -0.01...0.02, using: &random),
+                y: .random(in: -0.01...0.02, using: &random))
+            let all = try network.nearestEdges(
+                to: point, radius: 20_000, count: 9, accepts: counts)
+            let found = try network.nearestEdges(
+                to: point, radius: 20_000, count: 9, mode: 0, accepts: counts)
+            #expect(found == all && found.count == 9)
+        }
+    }
+
     private func distance(from point: Coordinate, to line: [Coordinate]) -> Double {
         let meters = 6_371_008.8 * Double.pi / 180
         let east = meters * cos(point.y * .pi / 180)

@@ -15,10 +15,10 @@ import Testing
 
     @Test func `the same graph gives the same bytes, and they open`() throws {
         let graph = try roads().graph
-        let bytes = try RouteTopology.build(graph)
-        #expect(try RouteTopology.build(graph) == bytes)
-        let topology = try RouteTopology(bytes: bytes)
-        #expect(topology.bytes == bytes)
+        let all = [[Bool](repeating: true, count: graph.turnCount)]
+        let bytes = try RouteTopologies.build(graph, turns: all)
+        #expect(try RouteTopologies.build(graph, turns: all) == bytes)
+        let topology = try RouteTopologies(bytes: bytes)[0]
         #expect(topology.edgeCount == graph.edgeCount)
         #expect(topology.turnCount == graph.turnCount)
     }
@@ -132,39 +132,55 @@ import Testing
         }
     }
 
-    /// Version 1 had four bytes for each number.
-    @Test func `a file of the first version is the same topology`() throws {
+    /// Version 1 had four bytes for each number, version 2 the bytes that it needs; both held one
+    /// topology, with the turns among its arrays.
+    @Test(arguments: [1, 2])
+    func `a file of an earlier version is the same topology`(version: UInt32) throws {
         let roads = try roads(seed: 6)
-        let bytes = try RouteTopology.build(roads.graph)
+        let bytes = try RouteTopologies.build(
+            roads.graph, turns: [[Bool](repeating: true, count: roads.graph.turnCount)])
         func number(_ place: Int, width: Int = 4) -> UInt32 {
             (0..<width).reversed().reduce(0) { $0 << 8 | UInt32(bytes[place + $1]) }
         }
-        let (edges, turns, arcs) = (Int(number(12)), Int(number(16)), Int(number(20)))
+        // Behind the header the mode's topology, its arcs, and the widths of its arrays.
+        let (edges, turns, arcs) = (Int(number(12)), Int(number(16)), Int(number(65)))
         let counts = [
-            edges, edges, edges + 1, turns, turns, edges + 1, arcs, edges + 1, arcs, arcs,
+            edges + 1, turns, edges, edges, turns, edges + 1, arcs, edges + 1, arcs, arcs,
         ]
-        var (body, place) = (ByteWriter(), 64)
-        for (array, count) in counts.enumerated() {
-            let width = Int(bytes[28 + array])
+        let widths = (bytes[32..<34] + bytes[69..<77]).map { Int($0) }
+        var (arrays, place) = ([ByteWriter](), 77)
+        for (count, width) in zip(counts, widths) {
             #expect(width < 4)
             let none = UInt32.max >> UInt32(8 * (4 - width))
+            var array = ByteWriter()
             for _ in 0..<count {
                 let value = number(place, width: width)
-                body.append(value == none ? UInt32.max : value)
+                if version == 1 {
+                    array.append(value == none ? UInt32.max : value)
+                } else {
+                    array.append(value, width: width)
+                }
                 place += width
             }
+            arrays.append(array)
         }
         #expect(bytes[place...] == [0, 0, 0, 0])
+        let order = [2, 3, 0, 1] + Array(4..<10)
+        var body = ByteWriter()
+        for array in order { body.append(arrays[array].bytes) }
+        if version == 2 { body.append([0, 0, 0, 0]) }
         var old = ByteWriter()
         old.append(Array(bytes[..<8]))
-        for value in [1, UInt32(edges), UInt32(turns), UInt32(arcs)] { old.append(value) }
+        for value in [version, UInt32(edges), UInt32(turns), UInt32(arcs)] { old.append(value) }
         old.append(CRC32C.checksum(body.bytes))
+        if version == 2 { old.append(order.map { UInt8(widths[$0]) }) }
         old.append([UInt8](repeating: 0, count: 60 - old.byteCount))
         old.append(CRC32C.checksum(old.bytes))
-        let first = try RouteTopology(bytes: old.bytes + body.bytes)
-        #expect(first.arcCount == arcs)
-        var metric = try RouteMetric(first, roads.weights)
-        var same = try RouteMetric(RouteTopology(bytes: bytes), roads.weights)
+        let earlier = try RouteTopologies(bytes: old.bytes + body.bytes)
+        #expect(earlier.modeCount == nil && earlier[0].arcCount == arcs)
+        #expect(earlier[1].isSame(as: earlier[0]))
+        var metric = try RouteMetric(earlier[0], roads.weights)
+        var same = try RouteMetric(RouteTopologies(bytes: bytes)[0], roads.weights)
         #expect(metric == same)
         var random = SeededGenerator(seed: 7)
         for _ in 0..<50 {
@@ -175,15 +191,108 @@ import Testing
         }
     }
 
+    // MARK: Modes
+
+    /// Turns of a mode that uses some of the edges, the weights in which the others cost infinity.
+    private func mode(
+        of roads: RandomRoads, share: Double, _ random: inout SeededGenerator
+    ) -> (turns: [Bool], weights: RouteWeights) {
+        let graph = roads.graph
+        var weights = roads.weights
+        let isUsed = (0..<graph.edgeCount).map { _ in
+            Double.random(in: 0..<1, using: &random) < share
+        }
+        for edge in isUsed.indices where !isUsed[edge] {
+            weights.edges[edge] = RouteWeights.infinity
+        }
+        let turns = isUsed.indices.flatMap { edge in
+            graph.turnTargets[Int(graph.turnStarts[edge])..<Int(graph.turnStarts[edge + 1])].map {
+                isUsed[edge] && isUsed[Int($0)]
+            }
+        }
+        return (turns, weights)
+    }
+
+    @Test(arguments: 0..<6)
+    func `a mode's own topology gives the routes of that of all turns`(seed: UInt64) throws {
+        var random = SeededGenerator(seed: 100 + seed)
+        let roads = try RandomRoads(columns: 16, rows: 14, using: &random)
+        let (turns, weights) = mode(of: roads, share: 0.7 + Double(seed) * 0.04, &random)
+        let all = [Bool](repeating: true, count: turns.count)
+        let topologies = try RouteTopologies(
+            bytes: RouteTopologies.build(roads.graph, turns: [all, turns]))
+        #expect(topologies.count == 2 && topologies.modeCount == 2)
+        #expect(topologies[1].arcCount < topologies[0].arcCount)
+        var (whole, own) = (
+            try RouteMetric(topologies[0], weights), try RouteMetric(topologies[1], weights)
+        )
+        var searchers = (RouteSearcher(topologies[0]), RouteSearcher(topologies[1]))
+        var oracle = Oracle(graph: roads.graph, weights: weights)
+        let usable = weights.edges.indices.filter { weights.edges[$0] < RouteWeights.infinity }
+        var found = 0
+        for _ in 0..<60 {
+            // What the mode never uses does not change.
+            let changes = (0..<2).compactMap { _ -> WeightChange? in
+                switch roads.change(using: &random) {
+                case .edge(let edge, let cost) where usable.contains(Int(edge)):
+                    .edge(edge, cost)
+                case .turn(let from, let to, let cost)
+                where usable.contains(Int(from)) && usable.contains(Int(to)):
+                    .turn(from: from, to: to, cost)
+                default: nil
+                }
+            }
+            try whole.apply(changes)
+            try own.apply(changes)
+            for change in changes { oracle.apply(change) }
+            #expect(try own == RouteMetric(topologies[1], oracle.weights))
+            for _ in 0..<10 {
+                let (starts, ends) = (roads.end(using: &random), roads.end(using: &random))
+                let expected = oracle.cost(from: starts, to: ends)
+                let path = try searchers.1.route(from: starts, to: ends, own)
+                #expect(path?.cost == expected)
+                #expect(try searchers.0.route(from: starts, to: ends, whole)?.cost == expected)
+                guard let path else { continue }
+                found += 1
+                #expect(oracle.walk(path, from: starts, to: ends) == expected)
+            }
+        }
+        #expect(found > 50)
+        #expect(throws: Failure.self) { try searchers.0.cost(from: [], to: [], own) }
+    }
+
+    @Test func `modes that take nearly the same turns share a topology`() throws {
+        var random = SeededGenerator(seed: 5)
+        let roads = try roads()
+        let all = [Bool](repeating: true, count: roads.graph.turnCount)
+        let half = mode(of: roads, share: 0.6, &random).turns
+        var nearly = all
+        for turn in nearly.indices where turn % 30 == 0 { nearly[turn] = false }
+        let bytes = try RouteTopologies.build(roads.graph, turns: [nearly, half, all])
+        let topologies = try RouteTopologies(bytes: bytes)
+        #expect(topologies.count == 2)
+        #expect(topologies[0].isSame(as: topologies[2]))
+        #expect(!topologies[0].isSame(as: topologies[1]))
+        // The shared one has the turns of both.
+        let whole = try RouteMetric(RouteTopology(roads.graph), roads.weights)
+        let shared = try RouteMetric(topologies[0], roads.weights)
+        #expect(shared == whole)
+        #expect(throws: Failure.self) { try RouteTopologies.build(roads.graph, turns: []) }
+        #expect(throws: Failure.self) { try RouteTopologies.build(roads.graph, turns: [[true]]) }
+    }
+
     @Test func `damaged bytes are refused`() throws {
-        let bytes = try RouteTopology.build(try roads().graph)
         var random = SeededGenerator(seed: 3)
+        let roads = try roads()
+        let all = [Bool](repeating: true, count: roads.graph.turnCount)
+        let bytes = try RouteTopologies.build(
+            roads.graph, turns: [all, mode(of: roads, share: 0.5, &random).turns])
         for _ in 0..<200 {
             var damaged = bytes
             let place = Int(random.next() % UInt64(bytes.count))
             damaged[place] ^= UInt8(random.next() % 255) + 1
-            #expect(throws: Failure.self) { try RouteTopology(bytes: damaged) }
-            #expect(throws: Failure.self) { try RouteTopology(bytes: Array(bytes[..<place])) }
+            #expect(throws: Failure.self) { try RouteTopologies(bytes: damaged) }
+            #expect(throws: Failure.self) { try RouteTopologies(bytes: Array(bytes[..<place])) }
         }
     }
 }

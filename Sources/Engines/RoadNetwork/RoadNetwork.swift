@@ -4,6 +4,7 @@
 public import CairnModel
 public import Geometry
 internal import Platform
+internal import Synchronization
 
 /// An opened road network: a directed graph of edges between vertices, and the turns between edges.
 ///
@@ -24,6 +25,7 @@ public final class RoadNetwork: Sendable {
     public let sources: [String]
     let mapped: MappedFile
     let file: NetworkFile
+    let knownNodes = Mutex<[Int: UsableNodes]>([:])
 
     /// The cost of what cannot be passed: 2³¹ − 1, so that a sum of two fits into 32 bits.
     public static let unreachable: UInt32 = 0x7FFF_FFFF

@@ -226,6 +226,8 @@ public struct RouteSearcher: Sendable {
 }
 
 extension RouteTopology {
-    /// Whether both are one part of one mapped file.
-    func isSame(as other: RouteTopology) -> Bool { file === other.file && range == other.range }
+    /// Whether both are the same topology of one mapped file.
+    public func isSame(as other: RouteTopology) -> Bool {
+        file === other.file && number == other.number
+    }
 }

@@ -8,62 +8,76 @@ extension RouteTopology {
     /// The most arcs of a topology.
     public static let largestArcCount = 1 << 30
 
-    /// Builds the topology of a graph: orders its edges by nested dissection, and eliminates them.
-    ///
-    /// The same graph gives the same bytes with the same version of METIS. Takes some 15 µs for
-    /// each turn of a road network, and 100 bytes of memory for each arc.
-    ///
-    /// - Parameter arcLimit: A graph that is not like a road network, of many crossings without
-    ///   nodes, has arcs without bound: `tooLarge` above this many.
+    /// Builds the topology of all turns of a graph, see ``RouteTopologies/build(_:turns:arcLimit:)``.
     public init(
         _ graph: RoadGraph, arcLimit: Int = largestArcCount
     ) throws(Failure) {
-        try self.init(bytes: Self.build(graph, arcLimit: arcLimit))
+        let all = [Bool](repeating: true, count: graph.turnCount)
+        let bytes = try RouteTopologies.build(graph, turns: [all], arcLimit: arcLimit)
+        self = try RouteTopologies(bytes: bytes)[0]
     }
+}
 
-    /// The bytes of a graph's topology.
-    public static func build(
-        _ graph: RoadGraph, arcLimit: Int = largestArcCount
-    ) throws(Failure) -> [UInt8] {
-        let neighbours = Neighbours(graph)
-        let dissected: [Int32]
-        do {
-            dissected = try NestedDissection.order(
-                starts: neighbours.starts, neighbours: neighbours.targets)
-        } catch {
-            throw Failure(.internal, error.description)
-        }
-        let (edges, ranks) = Elimination.order(dissected, neighbours)
+/// The arrays of a topology of some turns of a graph: its edges, ordered by nested dissection, and
+/// what eliminating them in that order gives.
+struct BuiltTopology {
+    let arcCount: Int
+    /// Those of ``RouteTopology`` from `ranks` on, in the order of its properties, but for the
+    /// turns.
+    let arrays: [[UInt32]]
+
+    /// Throws `tooLarge` above `arcLimit` arcs.
+    init(_ graph: RoadGraph, turns: [Bool], arcLimit: Int) throws(Failure) {
+        let neighbours = Neighbours(graph, turns)
+        let (edges, ranks) = Elimination.order(try Self.dissect(neighbours), neighbours)
         let elimination = try Elimination(
-            edges, ranks, neighbours, arcLimit: min(arcLimit, largestArcCount))
-        let turnArcs = graph.heads.indices.flatMap { edge in
+            edges, ranks, neighbours,
+            arcLimit: min(arcLimit, RouteTopology.largestArcCount))
+        let turnArcs = (0..<graph.edgeCount).flatMap { edge in
             (graph.turnStarts[edge]..<graph.turnStarts[edge + 1]).map { turn in
                 elimination.code(
                     from: ranks[edge], to: ranks[Int(graph.turnTargets[Int(turn)])])
             }
         }
         let (downStarts, downArcs, lows) = elimination.down
-        return TopologyLayout.bytes(
-            edges: graph.edgeCount, turns: graph.turnCount, arcs: elimination.heads.count,
-            [
-                ranks, edges, graph.turnStarts, graph.turnTargets, turnArcs, elimination.starts,
-                elimination.heads, downStarts, downArcs, lows,
-            ])
+        arcCount = elimination.heads.count
+        arrays = [
+            ranks, edges, turnArcs, elimination.starts, elimination.heads, downStarts, downArcs,
+            lows,
+        ]
+    }
+
+    /// The vertices in an order of elimination: those without neighbours, then the others as METIS
+    /// orders them.
+    private static func dissect(_ neighbours: Neighbours) throws(Failure) -> [Int32] {
+        let count = neighbours.starts.count - 1
+        var order = (0..<count).filter { neighbours[$0].isEmpty }.map { Int32($0) }
+        let joined = (0..<count).filter { !neighbours[$0].isEmpty }
+        var numbers = [Int32](repeating: -1, count: count)
+        for (number, vertex) in joined.enumerated() { numbers[vertex] = Int32(number) }
+        // A vertex without neighbours has no entries, so the targets are as many.
+        let starts = joined.map { neighbours.starts[$0] } + [Int32(neighbours.targets.count)]
+        do {
+            let dissected = try NestedDissection.order(
+                starts: starts, neighbours: neighbours.targets.map { numbers[Int($0)] })
+            order += dissected.map { Int32(joined[Int($0)]) }
+            return order
+        } catch { throw Failure(.internal, error.description) }
     }
 }
 
 /// The undirected graph whose vertices are a road graph's edges, joined where one can follow the
-/// other.
+/// other by one of some turns.
 private struct Neighbours {
     var starts: [Int32]
     /// Rising for each vertex.
     var targets: [Int32] = []
 
-    init(_ graph: RoadGraph) {
+    init(_ graph: RoadGraph, _ turns: [Bool]) {
         let count = graph.edgeCount
         var ends = [Int](repeating: 0, count: count + 1)
         for edge in 0..<count {
-            for turn in graph.turnStarts[edge]..<graph.turnStarts[edge + 1] {
+            for turn in graph.turnStarts[edge]..<graph.turnStarts[edge + 1] where turns[Int(turn)] {
                 ends[edge + 1] += 1
                 ends[Int(graph.turnTargets[Int(turn)]) + 1] += 1
             }
@@ -72,7 +86,7 @@ private struct Neighbours {
         var all = [Int32](repeating: 0, count: ends[count])
         var places = ends
         for edge in 0..<count {
-            for turn in graph.turnStarts[edge]..<graph.turnStarts[edge + 1] {
+            for turn in graph.turnStarts[edge]..<graph.turnStarts[edge + 1] where turns[Int(turn)] {
                 let target = Int(graph.turnTargets[Int(turn)])
                 all[places[edge]] = Int32(target)
                 places[edge] += 1
@@ -199,7 +213,7 @@ private struct Elimination {
         }
     }
 
-    /// The number in ``RouteTopology/turnArcs`` of a turn between two ranks that are joined.
+    /// The number in ``RouteTopology/turnArcs`` of a turn between two ranks.
     func code(from: UInt32, to: UInt32) -> UInt32 {
         guard from != to else { return RouteTopology.none }
         let (low, high) = (min(from, to), max(from, to))
@@ -208,7 +222,8 @@ private struct Elimination {
             let middle = arcs.lowerBound + arcs.count / 2
             arcs = heads[middle] <= high ? middle..<arcs.upperBound : arcs.lowerBound..<middle
         }
-        return UInt32(2 * arcs.lowerBound + (from < to ? 0 : 1))
+        guard let arc = arcs.first, heads[arc] == high else { return RouteTopology.none }
+        return UInt32(2 * arc + (from < to ? 0 : 1))
     }
 
     /// ``RouteTopology/downStarts``, ``RouteTopology/downArcs`` and ``RouteTopology/lows``.

@@ -12,11 +12,14 @@ public import Platform
 /// road graph, named by *rank*, their place in the order. Its *arcs* join two ranks, lower to
 /// higher, and stand for ways in both directions; they are numbered by lower rank, then by higher.
 ///
+/// A topology of some turns alone has no arcs for the others, which must cost infinity in its
+/// metrics: see ``RouteTopologies``.
+///
 /// The arrays lie in a file, which is read in place; any thread may read.
 public struct RouteTopology: Sendable {
-    /// The bytes it was read from, and where in it.
+    /// The file it was read from, and its place among those in it.
     let file: MappedFile
-    let range: Range<Int>
+    let number: Int
 
     /// Of each edge.
     let ranks: MappedNumbers
@@ -75,7 +78,7 @@ public struct RouteTopology: Sendable {
     }
 
     /// Of a turn twice its arc, one more where it leads from the higher rank to the lower; ``none``
-    /// for a turn from an edge into itself.
+    /// for a turn from an edge into itself, and one between edges that no arc joins.
     @inline(__always)
     func turnArc(_ turn: Int) -> UInt32 {
         let code = turnArcs[turn]

@@ -82,7 +82,8 @@ final class MetricShelf: Sendable {
             return entries.last
         }
         if let known { return known }
-        let base = try RouteMetric(network.topology, network.weights(costs), threads: 2)
+        let base = try RouteMetric(
+            network.topologies[costs.mode], network.weights(costs), threads: 2)
         // What opening the network and this took was several times of what is kept.
         ProcessLimits.releaseFreeMemory()
         let entry = Entry(costs: costs, base: base, kept: [])

@@ -22,9 +22,10 @@ struct NearbyComponents {
     static let edgeCounts = [2, 4, 6, 12, 25, 50, 100, 200, 400]
 
     init(
-        _ place: RoutePlace, isFixed: Bool, _ network: RoutableNetwork
+        _ place: RoutePlace, isFixed: Bool, mode: Int, _ network: RoutableNetwork
     ) throws(Failure) {
-        edges = try network.roads.edges(around: place.location, heading: place.headings)
+        edges = try network.roads.edges(
+            around: place.location, heading: place.headings, mode: mode)
         reach = place.radius ?? RoutePlace.usualRadius
         self.isFixed = isFixed
     }

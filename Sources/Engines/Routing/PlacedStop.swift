@@ -63,7 +63,8 @@ extension RoutableNetwork {
     ) throws(Failure) -> [RoadNetwork.Snap]? {
         let found = try roads.nearestEdges(
             to: place.location, radius: place.radius ?? RoutePlace.usualRadius,
-            count: Self.candidateLimit, within: Self.equalDistance, heading: place.headings
+            count: Self.candidateLimit, within: Self.equalDistance, heading: place.headings,
+            mode: costs.mode
         ) { edge in
             cost(ofEdge: edge, costs, conditions) < RouteWeights.infinity
         }
@@ -81,7 +82,7 @@ extension RoutableNetwork {
         else { return false }
         let nearer = try roads.nearestEdges(
             to: place.location, radius: distance - Self.equalDistance, count: 1,
-            heading: place.headings
+            heading: place.headings, mode: costs.mode
         ) { edge in
             conditions.edges[edge] != nil
                 && cost(ofEdge: edge, costs, conditions) == RouteWeights.infinity

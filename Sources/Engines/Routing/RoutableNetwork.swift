@@ -18,10 +18,14 @@ public final class RoutableNetwork: Sendable {
     public let published: NetworkPublished
     /// The roads.
     public let roads: RoadNetwork
-    let topology: RouteTopology
+    let topologies: RouteTopologies
     /// The edge of each arc.
     let arcEdges: ArcEdges
     private let knownEntries = Mutex<TurnEntries?>(nil)
+    /// Start of each arc's turns in ``turnTargets``, then the end.
+    let turnStarts: MappedNumbers
+    /// The arc that each turn leads into.
+    let turnTargets: MappedNumbers
     /// What each turn is.
     let turnKinds: [TurnKind]
     /// The copies of edges: of each edge that has some, its further arcs.
@@ -40,7 +44,7 @@ public final class RoutableNetwork: Sendable {
         case ahead, backAtDeadEnd, backAtIntersection, backElsewhere
     }
 
-    /// The files of a published network in the directory of all networks: the roads, and the order
+    /// The files of a published network in the directory of all networks: the roads, and the orders
     /// of edges.
     public static func paths(of published: NetworkPublished, in directory: String) -> [String] {
         let folder = directory + "/" + published.network.rawValue
@@ -67,16 +71,19 @@ public final class RoutableNetwork: Sendable {
         do { file = try MappedFile(path: path) } catch {
             throw Failure(error.isNotFound ? .notFound : .unreadable, error.description)
         }
-        let topology = try RouteTopology(file, in: 0..<file.byteCount)
-        guard topology.edgeCount == roads.arcCount, topology.turnCount == roads.turnCount else {
+        let topologies = try RouteTopologies(file)
+        let topology = topologies[0]
+        guard topologies.modeCount ?? roads.modes.count == roads.modes.count,
+            topology.edgeCount == roads.arcCount, topology.turnCount == roads.turnCount
+        else {
             throw Failure(.corrupt, "'\(path)' is the order of another network's edges")
         }
         self.published = published
         self.roads = roads
-        self.topology = topology
+        self.topologies = topologies
+        (turnStarts, turnTargets) = (topology.turnStarts, topology.turnTargets)
         let starts = roads.turnStarts()
-        guard topology.turnStarts.elementsEqual(starts),
-            topology.turnTargets.elementsEqual(roads.turnTargets())
+        guard turnStarts.elementsEqual(starts), turnTargets.elementsEqual(roads.turnTargets())
         else { throw Failure(.corrupt, "'\(path)' is the order of another network's edges") }
         arcEdges = ArcEdges(roads)
         var copies: [UInt32: [UInt32]] = [:]
@@ -107,10 +114,6 @@ public final class RoutableNetwork: Sendable {
         return kinds
     }
 
-    /// Start of each arc's turns in ``turnTargets``, then the end.
-    var turnStarts: MappedNumbers { topology.turnStarts }
-    var turnTargets: MappedNumbers { topology.turnTargets }
-
     /// The turns into an arc, with the arcs they come from.
     func turns(into arc: Int) -> [(turn: Int, source: Int)] {
         let entries = knownEntries.withLock { known in
@@ -124,18 +127,22 @@ public final class RoutableNetwork: Sendable {
     /// The arcs of an edge: itself, and its copies.
     func arcs(of edge: Int) -> [UInt32] { [UInt32(edge)] + (copies[UInt32(edge)] ?? []) }
 
-    /// Lends a searcher, which is given back after the search.
+    /// Lends a searcher of a metric's topology, which is given back after the search.
     func search<Result>(
-        _ body: (inout RouteSearcher) throws(Failure) -> Result
+        in metric: RouteMetric, _ body: (inout RouteSearcher) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        var searcher = searchers.withLock { $0.popLast() } ?? RouteSearcher(topology)
+        let known = searchers.withLock { known in
+            known.lastIndex { $0.topology.isSame(as: metric.topology) }.map { known.remove(at: $0) }
+        }
+        var searcher = known ?? RouteSearcher(metric.topology)
         defer { searchers.withLock { if $0.count < 8 { $0.append(searcher) } } }
         return try body(&searcher)
     }
 
-    /// Builds the file with the order of a network's edges; returns its SHA-256.
+    /// Builds the file with the orders of a network's edges; returns its SHA-256.
     ///
-    /// Takes some 15 µs for each turn. Throws `Failure`: `tooLarge`, `noSpace`.
+    /// Takes some 15 µs for each turn of modes that use other roads. Throws `Failure`: `tooLarge`,
+    /// `noSpace`.
     public static func writeTopology(
         of roads: RoadNetwork, in directory: String
     ) throws(Failure) -> ContentID {
@@ -145,7 +152,11 @@ public final class RoutableNetwork: Sendable {
             nodeCount: roads.vertexCount, tails: edges.map { tails[Int($0)] },
             heads: edges.map { heads[Int($0)] }, turnStarts: roads.turnStarts(),
             turnTargets: roads.turnTargets())
-        let bytes = try RouteTopology.build(graph)
+        let timed = roads.timedEdges()
+        let turns = roads.modes.indices.map {
+            roads.usableTurns(graph, edges, mode: $0, timed)
+        }
+        let bytes = try RouteTopologies.build(graph, turns: turns)
         do {
             let folder = directory + "/" + roads.id.rawValue
             var file = try StagedFile(inDirectory: folder)
@@ -154,6 +165,36 @@ public final class RoutableNetwork: Sendable {
             try file.publish(as: folder + "/" + topologyFile(id), replacing: false)
             return id
         } catch { throw Failure(error.isNoSpace ? .noSpace : .unreadable, error.description) }
+    }
+}
+
+extension RoadNetwork {
+    /// Whether a mode can ever take each turn: it may use the arc before it at some time and enter
+    /// the one behind it, and no restriction that holds always is against it.
+    ///
+    /// Events and requests close roads and turns, and open none that the map closes.
+    fileprivate func usableTurns(
+        _ graph: RoadGraph, _ arcEdges: [UInt32], mode: Int,
+        _ timed: [(edge: Int, passages: TimedPassages)]
+    ) -> [Bool] {
+        let access = access(mode: mode)
+        var isPassed = access.map { $0 == RoadAccess.open.rawValue }
+        var isEntered = access.map { $0 != RoadAccess.closed.rawValue }
+        for (edge, passages) in timed {
+            for passage in passages.passages where passage[mode].access != .closed {
+                isEntered[edge] = true
+                isPassed[edge] = isPassed[edge] || passage[mode].access == .open
+            }
+        }
+        var isUsable = turnDurations(mode: mode).map { $0 < RouteWeights.infinity }
+        for arc in 0..<graph.edgeCount {
+            let mayLeave = isPassed[Int(arcEdges[arc])]
+            for turn in Int(graph.turnStarts[arc])..<Int(graph.turnStarts[arc + 1]) {
+                let target = arcEdges[Int(graph.turnTargets[turn])]
+                isUsable[turn] = isUsable[turn] && mayLeave && isEntered[Int(target)]
+            }
+        }
+        return isUsable
     }
 }
 

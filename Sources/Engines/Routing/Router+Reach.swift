@@ -94,7 +94,7 @@ extension Router {
         let most = (request.breaks.last ?? 0) * units
         let bound = UInt32(min(most.rounded(), Double(RouteWeights.infinity - 1)))
         let isTowards = request.isTowards == true
-        let parts = try network.search { searcher throws(Failure) in
+        let parts = try network.search(in: metric) { searcher throws(Failure) in
             isTowards
                 ? try searcher.reach(to: stop.arrivals.map(\.end), within: bound, metric)
                 : try searcher.reach(from: stop.departures.map(\.end), within: bound, metric)

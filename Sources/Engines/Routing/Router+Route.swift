@@ -75,7 +75,7 @@ extension Router {
         let stops = visits.enumerated().map { place, visit in
             network.placed(visit.place, visit.snaps, number: place, costs, conditions)
         }
-        let table = try network.search { searcher throws(Failure) in
+        let table = try network.search(in: metric) { searcher throws(Failure) in
             try searcher.table(
                 from: stops.map { $0.departures.map(\.end) },
                 to: stops.map { $0.arrivals.map(\.end) }, metric)
@@ -148,7 +148,8 @@ extension Router {
     private func moved(_ visits: [Visit]) throws(Failure) -> [Visit]? {
         var places = try visits.map { visit throws(Failure) in
             try NearbyComponents(
-                visit.place, isFixed: visit.snaps[0].distance <= Self.onRoad, network)
+                visit.place, isFixed: visit.snaps[0].distance <= Self.onRoad,
+                mode: costs.mode, network)
         }
         var best: NearbyComponents.Best?
         for count in NearbyComponents.edgeCounts where best?.isCertain != true {
@@ -185,7 +186,7 @@ extension Router {
         let stops = visits.enumerated().map { place, visit in
             network.placed(visit.place, visit.snaps, number: place, costs, conditions)
         }
-        return try network.search { searcher throws(Failure) in
+        return try network.search(in: metric) { searcher throws(Failure) in
             if stops.count == 2 {
                 let found = try legs(
                     stops[0], stops[1], &searcher, metric, conditions, alternatives: alternatives)

@@ -36,7 +36,7 @@ extension Router {
             request.origins, &answer.origins, &answer.context, "Origins", &shelf)
         let destinations = try placed(
             request.destinations, &answer.destinations, &answer.context, "Destinations", &shelf)
-        let table = try network.search { searcher throws(Failure) in
+        let table = try network.search(in: metric) { searcher throws(Failure) in
             try searcher.table(
                 from: origins.map { $0?.departures.map(\.end) ?? [] },
                 to: destinations.map { $0?.arrivals.map(\.end) ?? [] }, metric)
@@ -60,7 +60,7 @@ extension Router {
             if isCancelled() { throw Failure(.cancelled, "the table was cancelled") }
             for column in 0..<columns where values[row * columns + column] != nil {
                 guard let from = origins[row], let to = destinations[column] else { continue }
-                let way = try network.search { searcher throws(Failure) in
+                let way = try network.search(in: metric) { searcher throws(Failure) in
                     try searcher.route(
                         from: from.departures.map(\.end), to: to.arrivals.map(\.end), metric)
                 }

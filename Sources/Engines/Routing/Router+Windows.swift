@@ -76,7 +76,7 @@ extension Router {
                 if row == column {
                     seconds = 0
                 } else if cost != nil {
-                    let path = try network.search { searcher throws(Failure) in
+                    let path = try network.search(in: metric) { searcher throws(Failure) in
                         try searcher.route(
                             from: from.departures.map(\.end), to: to.arrivals.map(\.end), metric)
                     }

@@ -148,7 +148,7 @@ public struct Router: Sendable {
         let place = request.place
         let snaps = try network.roads.nearestEdges(
             to: place.location, radius: place.radius ?? RoutePlace.usualRadius,
-            count: 2 * request.count, heading: place.headings
+            count: 2 * request.count, heading: place.headings, mode: costs.mode
         ) { network.cost(ofEdge: $0, costs, conditions) < RouteWeights.infinity }
         var links: Set<Int> = []
         let roads = snaps.filter { links.insert(network.roads.link(of: $0.edge).link).inserted }

@@ -43,8 +43,10 @@ public struct PackedHilbertTree: Hashable, Sendable {
         self.levels = levels
     }
 
+    /// Number of nodes, leaves included.
+    public var nodeCount: Int { levels[0].upperBound }
     /// Byte count of the tree.
-    public var byteCount: Int { (levels[0].upperBound) * Self.nodeByteCount }
+    public var byteCount: Int { nodeCount * Self.nodeByteCount }
 
     /// One leaf: an item and its rectangle.
     public struct Leaf: Hashable, Sendable {

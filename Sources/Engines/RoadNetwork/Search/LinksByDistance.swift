@@ -13,6 +13,7 @@ internal import SpatialIndex
 struct LinksByDistance {
     private let file: NetworkFile
     private let plane: SnapPlane
+    private let usable: UsableNodes?
     private var waiting = MinHeap<Item>()
     private var feet: [(link: Int, foot: SnapPlane.Foot)] = []
     private var given: Set<Int> = []
@@ -49,8 +50,10 @@ struct LinksByDistance {
         }
     }
 
-    init(_ file: NetworkFile, from position: Coordinate) {
+    /// All links, or those of usable nodes.
+    init(_ file: NetworkFile, from position: Coordinate, of usable: UsableNodes?) {
         self.file = file
+        self.usable = usable
         plane = SnapPlane(position)
         waiting.push(Item(file.snapping.tree.root, from: 0))
     }
@@ -72,7 +75,7 @@ struct LinksByDistance {
     }
 
     private mutating func open(_ node: PackedHilbertTree.Node, _ bytes: RawSpan) {
-        let (index, plane) = (file.snapping.tree, plane)
+        let (index, plane, usable) = (file.snapping.tree, plane, usable)
         let tree = bytes.extracting(file.sections[NetworkLayout.Section.tree.rawValue])
         if let piece = index.offset(of: node, in: tree) {
             let (link, start) = SnapIndex.piece(piece)
@@ -82,7 +85,7 @@ struct LinksByDistance {
             return
         }
         index.forEachChild(of: node, in: tree) { child, box in
-            waiting.push(Item(child, from: plane.bound(box)))
+            if usable?[child] ?? true { waiting.push(Item(child, from: plane.bound(box))) }
         }
     }
 

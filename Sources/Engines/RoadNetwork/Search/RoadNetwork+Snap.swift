@@ -59,12 +59,14 @@ extension RoadNetwork {
     ///   - count: Most edges, at least 1. The two directions of a link are two edges.
     ///   - spread: Most metres by which an edge may be farther off than the nearest one.
     ///   - heading: Directions of travel to take; nil for all.
+    ///   - mode: The mode that may use the edges at some time; nil for the edges of all.
     ///   - accepts: Whether an edge counts: open to the mode, not closed by an event.
     /// - Throws: `invalidParameter` for a position outside the world, a radius or a count out of
     ///   range.
     public func nearestEdges(
         to position: Coordinate, radius: Double, count: Int, within spread: Double = .infinity,
-        heading: HeadingRange? = nil, accepts: (Int) -> Bool = { _ in true }
+        heading: HeadingRange? = nil, mode: Int? = nil,
+        accepts: (Int) -> Bool = { _ in true }
     ) throws(Failure) -> [Snap] {
         guard radius >= 0, radius <= Self.snapRadiusLimit, count >= 1 else {
             throw Failure(
@@ -72,7 +74,7 @@ extension RoadNetwork {
                 "radius \(radius) m, count \(count): expected 0 to \(Self.snapRadiusLimit) m and "
                     + "at least 1")
         }
-        var edges = try edges(around: position, heading: heading)
+        var edges = try edges(around: position, heading: heading, mode: mode)
         var found: [Snap] = []
         var reach = radius
         while found.count < count, let next = edges.next(within: reach, accepts: accepts) {
@@ -82,18 +84,20 @@ extension RoadNetwork {
         return found
     }
 
-    /// The edges around a position from near to far, one by one; without ferries.
+    /// The edges around a position from near to far, one by one; without ferries, and with a mode
+    /// without what it may never use.
     ///
     /// Throws `invalidParameter` for a position outside the world.
     public func edges(
-        around position: Coordinate, heading: HeadingRange? = nil
+        around position: Coordinate, heading: HeadingRange? = nil, mode: Int? = nil
     ) throws(Failure) -> EdgesByDistance {
         guard abs(position.x) <= 180, abs(position.y) <= 90 else {
             throw Failure(
                 .invalidParameter,
                 "position \(position.x), \(position.y): expected longitude and latitude")
         }
-        return EdgesByDistance(self, LinksByDistance(file, from: position), heading)
+        let links = LinksByDistance(file, from: position, of: mode.map(usableNodes))
+        return EdgesByDistance(self, links, heading)
     }
 
     func snap(

@@ -222,7 +222,7 @@ struct TraceSearch {
         }
         let snaps = try network.roads.nearestEdges(
             to: point.location, radius: TraceModel.reach * precision,
-            count: TraceModel.candidateLimit, heading: heading
+            count: TraceModel.candidateLimit, heading: heading, mode: costs.mode
         ) { network.cost(ofEdge: $0, costs, conditions) < RouteWeights.infinity }
         let place = RoutePlace(point.location)
         return snaps.map { snap in
@@ -238,7 +238,7 @@ struct TraceSearch {
         _ second: TracePoint
     ) throws(Failure) -> [[Double]] {
         let straight = Self.straight(first, second)
-        let table = try network.search { searcher throws(Failure) in
+        let table = try network.search(in: metric) { searcher throws(Failure) in
             try searcher.table(
                 from: starts.map { $0.stop.departures.map(\.end) },
                 to: ends.map { $0.stop.arrivals.map(\.end) }, metric)
@@ -315,7 +315,7 @@ struct TraceSearch {
     private func way(
         from start: TraceCandidate, to end: TraceCandidate
     ) throws(Failure) -> RouteWay {
-        let path = try network.search { searcher throws(Failure) in
+        let path = try network.search(in: metric) { searcher throws(Failure) in
             try searcher.route(
                 from: start.stop.departures.map(\.end), to: end.stop.arrivals.map(\.end), metric)
         }

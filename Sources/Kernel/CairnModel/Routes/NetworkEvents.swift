@@ -13,7 +13,7 @@ public struct NetworkPublished: EventPayload {
     public var name: String
     /// The SHA-256 of the network's file.
     public var network: ContentID
-    /// The SHA-256 of the file with the order of its edges, on which equally short routes depend.
+    /// The SHA-256 of the file with the orders of its edges, on which equally short routes depend.
     public var topology: ContentID
     /// The modes of movement, the usual one first.
     public var modes: [NetworkMode]
