@@ -148,32 +148,32 @@ import Testing
             edges + 1, turns, edges, edges, turns, edges + 1, arcs, edges + 1, arcs, arcs,
         ]
         let widths = (bytes[32..<34] + bytes[69..<77]).map { Int($0) }
-        var (arrays, place) = ([ByteWriter](), 77)
+        var (arrays, place) = ([[UInt32]](), 77)
         for (count, width) in zip(counts, widths) {
             #expect(width < 4)
             let none = UInt32.max >> UInt32(8 * (4 - width))
-            var array = ByteWriter()
-            for _ in 0..<count {
-                let value = number(place, width: width)
-                if version == 1 {
-                    array.append(value == none ? UInt32.max : value)
-                } else {
-                    array.append(value, width: width)
-                }
-                place += width
-            }
-            arrays.append(array)
+            let array = (0..<count).map { number(place + $0 * width, width: width) }
+            arrays.append(array.map { $0 == none ? UInt32.max : $0 })
+            place += count * width
         }
         #expect(bytes[place...] == [0, 0, 0, 0])
+        // Arcs had their numbers, not their places among those of their lower rank.
+        let (upStarts, lows) = (arrays[5], arrays[9])
+        arrays[8] = zip(arrays[8], lows).map { $0 + upStarts[Int($1)] }
         let order = [2, 3, 0, 1] + Array(4..<10)
+        let oldWidths = order.map { array in
+            version == 1 ? 4 : MappedNumbers.width(arrays[array].filter { $0 != .max })
+        }
         var body = ByteWriter()
-        for array in order { body.append(arrays[array].bytes) }
+        for (array, width) in zip(order, oldWidths) {
+            for value in arrays[array] { body.append(value, width: width) }
+        }
         if version == 2 { body.append([0, 0, 0, 0]) }
         var old = ByteWriter()
         old.append(Array(bytes[..<8]))
         for value in [version, UInt32(edges), UInt32(turns), UInt32(arcs)] { old.append(value) }
         old.append(CRC32C.checksum(body.bytes))
-        if version == 2 { old.append(order.map { UInt8(widths[$0]) }) }
+        if version == 2 { old.append(oldWidths.map { UInt8($0) }) }
         old.append([UInt8](repeating: 0, count: 60 - old.byteCount))
         old.append(CRC32C.checksum(old.bytes))
         let earlier = try RouteTopologies(bytes: old.bytes + body.bytes)

@@ -119,10 +119,11 @@ struct CustomizationPass {
                 slots[Int(heads[arc])] = UInt32(truncatingIfNeeded: arc - base)
             }
             for place in topology.places(down: rank) {
-                let side = Int(downArcs[place])
+                let low = Int(lows[place])
+                let side = downArcs[place, from: low]
                 let (toLow, fromLow) = (down[side - base], up[side - base])
                 if min(toLow, fromLow) == RouteWeights.infinity { continue }
-                for other in side + 1..<Int(starts[Int(lows[place]) + 1]) {
+                for other in side + 1..<Int(starts[low + 1]) {
                     let arc = Int(slots[Int(heads[other])])
                     up[arc] = min(up[arc], toLow &+ up[other - base])
                     down[arc] = min(down[arc], fromLow &+ down[other - base])

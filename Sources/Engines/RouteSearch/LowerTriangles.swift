@@ -9,7 +9,7 @@ internal import Platform
 /// so that a rank of a large separator does not cost its whole list.
 struct LowerTriangles {
     private let lows: MappedNumbers
-    private let arcs: MappedNumbers
+    private let arcs: DownArcs
     private var short: Range<Int>
     private var long: Range<Int>
     private let isSwapped: Bool
@@ -36,7 +36,7 @@ struct LowerTriangles {
             place += 1
             if lows[other] == wanted {
                 low = Int(wanted)
-                let (one, two) = (Int(arcs[place - 1]), Int(arcs[other]))
+                let (one, two) = (arcs[place - 1, from: low], arcs[other, from: low])
                 short = place..<short.upperBound
                 long = other + 1..<long.upperBound
                 return isSwapped ? (two, one) : (one, two)

@@ -96,7 +96,7 @@ extension RouteMetric {
         for other in arcs.lowerBound..<arc {
             place = topology.lows.first(from: heads[other], place..<places.upperBound)
             guard place < places.upperBound else { break }
-            let above = Int(topology.downArcs[place])
+            let above = topology.downArcs[place, from: Int(heads[other])]
             if Self.matters(down[above], old.down, new.down, up[other])
                 || Self.matters(up[above], old.up, new.up, down[other])
             {

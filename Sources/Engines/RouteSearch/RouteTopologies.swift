@@ -20,7 +20,7 @@ public import Platform
 ///
 /// In versions 1 and 2 there is one topology, for all modes. Its number of arcs stands in the
 /// place of the topologies', and from byte 28 on are the bytes of a number in all arrays, of which
-/// the turns' are the third and fourth. In version 1 all numbers have four bytes, and nothing
+/// the turns' are the third and fourth; `downArcs` has the numbers of arcs. In version 1 all numbers have four bytes, and nothing
 /// follows the arrays.
 public struct RouteTopologies: Sendable {
     private let all: [RouteTopology]
@@ -142,7 +142,8 @@ public struct RouteTopologies: Sendable {
             let layout = try TopologyLayout(file)
             var topologies: [RouteTopology] = []
             for number in layout.topologies.indices {
-                let topology = RouteTopology(file, number, try layout.arrays(number))
+                let topology = RouteTopology(
+                    file, number, try layout.arrays(number), hasArcNumbers: layout.hasArcNumbers)
                 try topology.check()
                 topologies.append(topology)
             }
@@ -155,7 +156,9 @@ public struct RouteTopologies: Sendable {
 
 extension RouteTopology {
     /// A topology of arrays in the order of the properties.
-    fileprivate init(_ file: MappedFile, _ number: Int, _ arrays: [MappedNumbers]) {
+    fileprivate init(
+        _ file: MappedFile, _ number: Int, _ arrays: [MappedNumbers], hasArcNumbers: Bool
+    ) {
         self.file = file
         self.number = number
         ranks = arrays[0]
@@ -166,7 +169,7 @@ extension RouteTopology {
         upStarts = arrays[5]
         heads = arrays[6]
         downStarts = arrays[7]
-        downArcs = arrays[8]
+        downArcs = DownArcs(arrays[8], upStarts: arrays[5], areNumbers: hasArcNumbers)
         lows = arrays[9]
     }
 }
@@ -182,6 +185,8 @@ private struct TopologyLayout {
     private(set) var places: [UInt8] = []
     /// Of each topology its arrays, as numbers of ``columns``.
     private(set) var topologies: [[Int]] = []
+    /// Whether `downArcs` has numbers of arcs.
+    private(set) var hasArcNumbers = false
     private var columns: [(bytes: Range<Int>, width: Int)] = []
     private let file: MappedFile
 
@@ -250,6 +255,7 @@ private struct TopologyLayout {
             zip(counts, widths), from: Self.headerByteCount,
             padding: version == 1 ? 0 : Self.paddingByteCount)
         topologies = [Array(counts.indices)]
+        hasArcNumbers = true
     }
 
     private mutating func addAll(

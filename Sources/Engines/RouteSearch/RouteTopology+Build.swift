@@ -237,7 +237,7 @@ private struct Elimination {
         for rank in 0..<starts.count - 1 {
             for arc in starts[rank]..<starts[rank + 1] {
                 let head = Int(heads[Int(arc)])
-                arcs[Int(places[head])] = arc
+                arcs[Int(places[head])] = arc - starts[rank]
                 lows[Int(places[head])] = UInt32(rank)
                 places[head] += 1
             }

@@ -42,7 +42,8 @@ extension RouteTopology {
             for arc in arcs(up: rank) {
                 let head = Int(heads[arc])
                 guard places[head] < downStarts[head + 1],
-                    downArcs[Int(places[head])] == arc, lows[Int(places[head])] == rank
+                    lows[Int(places[head])] == rank,
+                    downArcs[Int(places[head]), from: rank] == arc
                 else { throw TopologyDamage("arc \(arc) does not come up to rank \(head)") }
                 places[head] += 1
             }

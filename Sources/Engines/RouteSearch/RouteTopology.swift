@@ -35,11 +35,11 @@ public struct RouteTopology: Sendable {
     let upStarts: MappedNumbers
     /// The higher rank of each arc.
     let heads: MappedNumbers
-    /// Start in ``downArcs`` of the arcs that come up to each rank, then the end.
+    /// Start in ``lows`` of the arcs that come up to each rank, then the end.
     let downStarts: MappedNumbers
-    /// Arcs by higher rank, then by lower.
-    let downArcs: MappedNumbers
-    /// The lower rank of each arc of ``downArcs``.
+    /// Of each arc of ``lows`` its number.
+    let downArcs: DownArcs
+    /// The lower ranks of the arcs by higher rank, then by lower.
     let lows: MappedNumbers
 
     /// No arc, no rank.
@@ -58,7 +58,7 @@ public struct RouteTopology: Sendable {
         Int(upStarts[rank])..<Int(upStarts[rank + 1])
     }
 
-    /// The places in ``downArcs`` and ``lows`` of the arcs that come up to a rank.
+    /// The places in ``lows`` of the arcs that come up to a rank.
     @inline(__always)
     func places(down rank: Int) -> Range<Int> {
         Int(downStarts[rank])..<Int(downStarts[rank + 1])
@@ -100,5 +100,25 @@ public struct RouteTopology: Sendable {
             arcs = head < high ? middle + 1..<arcs.upperBound : arcs.lowerBound..<middle
         }
         return nil
+    }
+}
+
+/// The numbers of the arcs that come up to each rank.
+///
+/// The file has the place of each among the arcs that go up from its lower rank, mostly in one
+/// byte; before version 3 it has the numbers.
+struct DownArcs: Sendable {
+    private let places: MappedNumbers
+    private let upStarts: MappedNumbers
+    private let areNumbers: Bool
+
+    init(_ places: MappedNumbers, upStarts: MappedNumbers, areNumbers: Bool) {
+        (self.places, self.upStarts, self.areNumbers) = (places, upStarts, areNumbers)
+    }
+
+    /// The arc at a place of ``RouteTopology/lows``, where its lower rank stands.
+    @inline(__always)
+    subscript(place: Int, from low: Int) -> Int {
+        Int(places[place]) + (areNumbers ? 0 : Int(upStarts[low]))
     }
 }
