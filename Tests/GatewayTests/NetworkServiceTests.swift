@@ -256,7 +256,7 @@ import Testing
                 """,
             ])
         let barriers = try #require(try last.terms.barriers)
-        #expect(barriers.map(\.isAtPoint) == [true, nil, true, nil, nil])
+        #expect(barriers.map(\.isPartial) == [true, nil, true, nil, true])
         #expect(barriers.map(\.side) == [.right, nil, nil, .left, nil])
         #expect(
             messages(body) == [

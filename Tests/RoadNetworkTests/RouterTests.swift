@@ -198,7 +198,7 @@ struct RouterTests {
             for _ in 0..<6 {
                 let at = made.place(&random).location
                 var barrier = RouteBarrier(shape: .point(at))
-                barrier.isAtPoint = true
+                barrier.isPartial = true
                 if hasSide { barrier.side = .right }
                 terms.barriers = (terms.barriers ?? []) + [barrier]
                 let snaps = try made.roads.nearestEdges(to: at, radius: 100, count: 4) {

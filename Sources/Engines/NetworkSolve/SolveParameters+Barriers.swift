@@ -31,9 +31,9 @@ extension SolveParameters {
 
     /// Reads how much of a road a barrier is about.
     ///
-    /// A closing point is about itself alone unless it says `FullEdge`, a point with a
-    /// `CurbApproach` about the vehicles that have it on that side. Lines and areas are about whole
-    /// edges in both directions; what they state otherwise is named.
+    /// What closes roads closes them where it is alone, a point that says `FullEdge` its whole edge;
+    /// a point with a `CurbApproach` is about the vehicles that have it on that side. What else is
+    /// stated is named.
     private mutating func readExtent(
         of feature: NetworkFeature, _ list: String, into barrier: inout RouteBarrier
     ) throws(Failure) {
@@ -55,9 +55,10 @@ extension SolveParameters {
         } else if approach != 0 {
             unused.append("CurbApproach")
         }
+        if barrier.effect == .closed { barrier.isPartial = true }
         if list == "Barriers", barrier.effect == .closed {
-            barrier.isAtPoint = isFull == true ? nil : true
-        } else if isFull == false {
+            if isFull == true { barrier.isPartial = nil }
+        } else if isFull != nil {
             unused.append("FullEdge")
         }
         for name in unused {

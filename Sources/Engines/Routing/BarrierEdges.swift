@@ -59,21 +59,21 @@ extension RoutableNetwork {
                 "barrier \(place + 1) bans turns: expected a closure, a factor or a delay")
         }
         do throws(Failure) {
+            var placed = PlacedBarrier(
+                barrier: barrier, edges: try edges(touching: barrier.shape, mode: costs.mode))
+            let isPartial = barrier.isPartial == true && barrier.effect == .closed
             let positions: [Coordinate]
             switch barrier.shape {
             case .point(let position): positions = [position]
             case .multipoint(let all): positions = all
             default:
-                let edges = try edges(touching: barrier.shape, mode: costs.mode)
-                return PlacedBarrier(barrier: barrier, edges: edges)
+                if isPartial { placed.parts = parts(in: barrier.shape, of: placed.edges) }
+                return placed
             }
-            var placed = PlacedBarrier(
-                barrier: barrier, edges: try edges(touching: barrier.shape, mode: costs.mode))
-            guard barrier.isAtPoint == true && barrier.effect == .closed || barrier.side != nil
-            else { return placed }
-            let points = try points(of: positions, on: Set(placed.edges), side: barrier.side)
-            placed.edges = Set(points.map(\.edge)).sorted()
-            if barrier.isAtPoint == true, barrier.effect == .closed { placed.points = points }
+            guard isPartial || barrier.side != nil else { return placed }
+            let parts = try parts(at: positions, of: Set(placed.edges), side: barrier.side)
+            placed.edges = Set(parts.map(\.edge)).sorted()
+            if isPartial { placed.parts = parts }
             return placed
         } catch {
             throw Failure(error.code, "barrier \(place + 1): \(error.message)")
@@ -82,10 +82,10 @@ extension RoutableNetwork {
 
     /// Where the positions of a barrier stand on the edges that it is about, in the directions of
     /// travel that have them on a side.
-    private func points(
-        of positions: [Coordinate], on edges: Set<Int>, side: LocatedPlace.Side?
-    ) throws(Failure) -> [PlacedBarrier.Point] {
-        var points: Set<PlacedBarrier.Point> = []
+    private func parts(
+        at positions: [Coordinate], of edges: Set<Int>, side: LocatedPlace.Side?
+    ) throws(Failure) -> [PlacedBarrier.Part] {
+        var parts: Set<PlacedBarrier.Part> = []
         for position in positions {
             let snaps = try roads.nearestEdges(
                 to: position, radius: Self.barrierRadius, count: 2, within: Self.equalDistance,
@@ -96,12 +96,24 @@ extension RoutableNetwork {
                 default: break
                 }
                 let length = Double(roads.length(of: snap.edge))
-                points.insert(
-                    PlacedBarrier.Point(
-                        edge: snap.edge, fraction: length > 0 ? Double(snap.offset) / length : 0))
+                let place = length > 0 ? Double(snap.offset) / length : 0
+                parts.insert(PlacedBarrier.Part(edge: snap.edge, range: place...place))
             }
         }
-        return points.sorted { ($0.edge, $0.fraction) < ($1.edge, $1.fraction) }
+        return parts.sorted {
+            ($0.edge, $0.range.lowerBound) < ($1.edge, $1.range.lowerBound)
+        }
+    }
+
+    /// The parts of edges that a line or an area covers; empty, for whole edges, where finding them
+    /// takes more than ``RoadNetwork/CoveredParts/comparisonLimit`` comparisons.
+    private func parts(in shape: Shape, of edges: [Int]) -> [PlacedBarrier.Part] {
+        guard let covered = RoadNetwork.CoveredParts(shape, of: roads),
+            covered.comparisonCount(edges) <= RoadNetwork.CoveredParts.comparisonLimit
+        else { return [] }
+        return edges.flatMap { edge in
+            covered[edge].map { PlacedBarrier.Part(edge: edge, range: $0) }
+        }
     }
 }
 
@@ -110,13 +122,13 @@ struct PlacedBarrier: Sendable {
     var barrier: RouteBarrier
     /// Ascending.
     var edges: [Int]
-    /// Where it stands on them, if it closes them there alone; empty for whole edges.
-    var points: [Point] = []
+    /// Where it is on them, if it closes them there alone; empty for whole edges.
+    var parts: [Part] = []
 
-    /// A place of an edge: a share of its length, from its tail.
-    struct Point: Hashable, Sendable {
+    /// A part of an edge: shares of its length, from its tail.
+    struct Part: Hashable, Sendable {
         var edge: Int
-        var fraction: Double
+        var range: ClosedRange<Double>
     }
 }
 

@@ -57,18 +57,34 @@ extension RoutableNetwork {
 
     /// The nearest road of a place, in each direction, with those equally near; nil for none.
     ///
+    /// Where that is in a part of a road that a barrier covers, the nearest road of which it covers
+    /// no part.
+    ///
     /// Throws `invalidParameter` for a location outside the world or a radius out of range.
     func candidates(
         _ place: RoutePlace, _ costs: RouteCosts, _ conditions: RoadConditions
     ) throws(Failure) -> [RoadNetwork.Snap]? {
-        let found = try roads.nearestEdges(
-            to: place.location, radius: place.radius ?? RoutePlace.usualRadius,
-            count: Self.candidateLimit, within: Self.equalDistance, heading: place.headings,
-            mode: costs.mode
-        ) { edge in
-            cost(ofEdge: edge, costs, conditions) < RouteWeights.infinity
+        func nearest(_ isOpen: (Int) -> Bool) throws(Failure) -> [RoadNetwork.Snap] {
+            try roads.nearestEdges(
+                to: place.location, radius: place.radius ?? RoutePlace.usualRadius,
+                count: Self.candidateLimit, within: Self.equalDistance, heading: place.headings,
+                mode: costs.mode
+            ) { cost(ofEdge: $0, costs, conditions) < RouteWeights.infinity && isOpen($0) }
+        }
+        var found = try nearest { _ in true }
+        if let first = found.first, conditions.edges[first.edge]?.isCovered == true,
+            isBlocked(first, conditions)
+        {
+            found = try nearest { conditions.edges[$0]?.isCovered != true }
         }
         return found.isEmpty ? nil : found
+    }
+
+    /// Whether a barrier stands where a place was found.
+    private func isBlocked(_ snap: RoadNetwork.Snap, _ conditions: RoadConditions) -> Bool {
+        let length = Double(roads.length(of: snap.edge))
+        let share = length > 0 ? Double(snap.offset) / length : 0
+        return conditions.isBlocked(snap.edge, from: share, to: share)
     }
 
     /// Whether a road that is closed under the conditions, else open to the mode, is nearer to a
@@ -84,8 +100,9 @@ extension RoutableNetwork {
             to: place.location, radius: distance - Self.equalDistance, count: 1,
             heading: place.headings, mode: costs.mode
         ) { edge in
-            conditions.edges[edge] != nil
-                && cost(ofEdge: edge, costs, conditions) == RouteWeights.infinity
+            guard let condition = conditions.edges[edge] else { return false }
+            let isClosed = cost(ofEdge: edge, costs, conditions) == RouteWeights.infinity
+            return (isClosed || condition.isCovered)
                 && cost(ofEdge: edge, costs, .none) < RouteWeights.infinity
         }
         return !nearer.isEmpty

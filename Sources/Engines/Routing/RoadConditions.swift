@@ -14,9 +14,9 @@ struct RoadConditions: Hashable, Sendable {
         var factor = 1.0
         /// Seconds.
         var delay = 0.0
-        /// Shares of its length, from its tail, at which nothing passes: a route may begin or end
-        /// before or after one.
-        var blocks: [Double] = []
+        /// Parts of it, shares of its length from its tail, through which nothing passes: a route
+        /// may begin or end before or after one.
+        var blocks: [ClosedRange<Double>] = []
         /// What the map says of it at the time; nil where that is what it always says.
         var passage: Passage?
 
@@ -33,8 +33,11 @@ struct RoadConditions: Hashable, Sendable {
 
         /// Whether something stands between two shares of its length, either included.
         func isBlocked(from: Double, to: Double) -> Bool {
-            blocks.contains { from...to ~= $0 }
+            blocks.contains { $0.overlaps(from...to) }
         }
+
+        /// Whether more than single places of it are blocked.
+        var isCovered: Bool { blocks.contains { $0.lowerBound < $0.upperBound } }
     }
 
     /// How a mode may use an edge at a time.
@@ -76,11 +79,15 @@ struct RoadConditions: Hashable, Sendable {
 
     /// Adds a barrier of a request.
     mutating func add(_ barrier: PlacedBarrier) {
-        guard !barrier.points.isEmpty else {
+        guard !barrier.parts.isEmpty else {
             return add(barrier.barrier.effect, on: barrier.edges)
         }
-        for point in barrier.points {
-            edges[point.edge, default: Edge()].blocks.append(point.fraction)
+        for part in barrier.parts {
+            if part.range == 0...1 {
+                edges[part.edge, default: Edge()].add(.closed)
+            } else {
+                edges[part.edge, default: Edge()].blocks.append(part.range)
+            }
         }
     }
 

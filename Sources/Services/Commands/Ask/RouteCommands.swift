@@ -25,9 +25,9 @@ struct RouteOptions: ParsableArguments {
     @Option(
         name: .customLong("barrier"),
         help: """
-            What may not be passed: WKT, GeoJSON, 'x,y' or 'xmin,ymin,xmax,ymax' in WGS 84. A \
-            point is passed by no route, but is no end of its road; lines and areas close all \
-            roads that they touch, from junction to junction. May be repeated.
+            What may not be passed: WKT, GeoJSON, 'x,y' or 'xmin,ymin,xmax,ymax' in WGS 84. It \
+            closes the nearest road at a point, roads where a line crosses them, and what of them \
+            lies in an area. May be repeated.
             """)
     var barriers: [String] = []
     @Option(help: "Roads to leave out: toll, motorway, ferry, tunnel, unpaved; commas between.")
@@ -76,7 +76,7 @@ struct RouteOptions: ParsableArguments {
                 var shapes: [RouteBarrier] = []
                 for text in barriers {
                     var barrier = RouteBarrier(shape: try GeometryText.parse(text).shape)
-                    barrier.isAtPoint = true
+                    barrier.isPartial = true
                     shapes.append(barrier)
                 }
                 return shapes
