@@ -31,9 +31,9 @@ extension SolveParameters {
 
     /// Reads how much of a road a barrier is about.
     ///
-    /// What closes roads closes them where it is alone, a point that says `FullEdge` its whole edge;
-    /// a point with a `CurbApproach` is about the vehicles that have it on that side. What else is
-    /// stated is named.
+    /// What closes roads closes them where it is alone, a point that says `FullEdge` its whole
+    /// edge; a point with a `CurbApproach` is about the vehicles that have it on that side. What
+    /// else is stated is named.
     private mutating func readExtent(
         of feature: NetworkFeature, _ list: String, into barrier: inout RouteBarrier
     ) throws(Failure) {

@@ -20,8 +20,8 @@ public import Platform
 ///
 /// In versions 1 and 2 there is one topology, for all modes. Its number of arcs stands in the
 /// place of the topologies', and from byte 28 on are the bytes of a number in all arrays, of which
-/// the turns' are the third and fourth; `downArcs` has the numbers of arcs. In version 1 all numbers have four bytes, and nothing
-/// follows the arrays.
+/// the turns' are the third and fourth; `downArcs` has the numbers of arcs. In version 1 all
+/// numbers have four bytes, and nothing follows the arrays.
 public struct RouteTopologies: Sendable {
     private let all: [RouteTopology]
     /// Of each mode the place in ``all``; empty where one is for all.

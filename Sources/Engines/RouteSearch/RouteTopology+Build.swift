@@ -8,7 +8,7 @@ extension RouteTopology {
     /// The most arcs of a topology.
     public static let largestArcCount = 1 << 30
 
-    /// Builds the topology of all turns of a graph, see ``RouteTopologies/build(_:turns:arcLimit:)``.
+    /// Builds the topology of all turns of a graph as ``RouteTopologies`` does for modes.
     public init(
         _ graph: RoadGraph, arcLimit: Int = largestArcCount
     ) throws(Failure) {
