@@ -57,8 +57,8 @@ public struct RouteBarrier: Hashable, Sendable, Codable {
     public var effect: RoadChange.Effect
     /// Its name in messages.
     public var name: String?
-    /// True for a closure of roads where the shape is alone: a route may begin or end on either side
-    /// of it; nil for whole edges.
+    /// True for a closure of roads where the shape is alone: a route may begin or end on either
+    /// side of it; nil for whole edges.
     public var isPartial: Bool?
     /// On which side of the vehicles it stands that it is about, those of the other direction pass;
     /// of points alone, nil for both directions.
