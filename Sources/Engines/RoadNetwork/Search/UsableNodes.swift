@@ -13,7 +13,7 @@ internal import Synchronization
 struct UsableNodes: Sendable {
     private var words: [UInt64]
 
-    /// Reads the access of every road, some 50 ns each.
+    /// Reads the access of every road once.
     init(_ roads: RoadNetwork, mode: Int) {
         var isUsable = roads.access(mode: mode).map { $0 != RoadAccess.closed.rawValue }
         for (edge, passages) in roads.timedEdges()
